@@ -26,7 +26,7 @@ func Clean(s string) string {
 	s = strings.ToValidUTF8(s, "\uFFFD")
 	s = strings.ReplaceAll(s, "\r\n", "\n")
 	s = strings.ReplaceAll(s, "\r", "\n")
-	s = ansi.Strip(s)
+	s = ansi.Strip(sevenBit(s))
 	return strings.Map(func(r rune) rune {
 		switch {
 		case r == '\n' || r == '\t':
@@ -79,6 +79,23 @@ func plain(s string) bool {
 		}
 	}
 	return true
+}
+
+// sevenBit rewrites the one-character C1 controls (U+0080 to U+009F) as the
+// two-character escapes that ansi.Strip parses.
+func sevenBit(s string) string {
+	if !strings.ContainsFunc(s, func(r rune) bool { return r >= 0x80 && r <= 0x9f }) {
+		return s
+	}
+	var b strings.Builder
+	for _, r := range s {
+		if r >= 0x80 && r <= 0x9f {
+			b.WriteByte(0x1b)
+			r -= 0x40
+		}
+		b.WriteRune(r)
+	}
+	return b.String()
 }
 
 func hostile(r rune) bool {
