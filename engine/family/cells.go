@@ -37,11 +37,17 @@ type expander struct {
 	v   Variant
 	at  map[string]string
 	out []Cell
+	// steps bounds the walk itself: a file with many empty rows emits nothing
+	// and would still run for ever.
+	steps int
 }
 
 // walk binds the axis of loop level i, then the levels below it. t is the table
 // whose row is bound, nil above the "row" level.
 func (e *expander) walk(i int, t *Table) error {
+	if e.steps++; e.steps > 8*MaxCells {
+		return fmt.Errorf("family %s: the loop over %s is too large", e.f.Name, strings.Join(e.f.Cells.Loop, ", "))
+	}
 	if i == len(e.f.Cells.Loop) {
 		return e.emit(t)
 	}
