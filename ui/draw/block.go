@@ -170,8 +170,8 @@ func JoinV(parts ...[]string) []string {
 	return out
 }
 
-// Column repeats a piece of text h times, as a separator for JoinH.
-func Column(piece string, h int) []string {
+// Stripe repeats a piece of text h times, as a separator for JoinH.
+func Stripe(piece string, h int) []string {
 	out := make([]string, max(h, 0))
 	for i := range out {
 		out[i] = piece

@@ -77,18 +77,18 @@ func tabLine(tabs []Tab, active int, long bool, look style.Look) (string, int) {
 	var b strings.Builder
 	n := 0
 	for i, t := range tabs {
-		label := tabLabel(t, long || i == active)
+		label := flat(tabLabel(t, long || i == active))
 		n += Width(label) + 2
 		if i == active {
-			b.WriteString(look.Select.Paint("[" + Fit(label, Width(label)) + "]"))
+			b.WriteString(look.Select.Paint("[" + label + "]"))
 			continue
 		}
 		b.WriteByte(' ')
 		key, rest, _ := strings.Cut(label, " ")
-		b.WriteString(look.Key.Paint(Fit(key, Width(key))))
+		b.WriteString(look.Key.Paint(key))
 		if rest != "" {
 			b.WriteByte(' ')
-			b.WriteString(Fit(rest, Width(rest)))
+			b.WriteString(rest)
 		}
 		b.WriteByte(' ')
 	}
@@ -120,7 +120,7 @@ func Hints(hints []Hint, w int, look style.Look) string {
 	var b strings.Builder
 	used := 0
 	for _, h := range hints {
-		key, text := Strip(h.Keys), Strip(h.Text)
+		key, text := flat(h.Keys), flat(h.Text)
 		n := Width(key) + 1 + Width(text)
 		if used > 0 {
 			n += 2
@@ -131,9 +131,9 @@ func Hints(hints []Hint, w int, look style.Look) string {
 		if used > 0 {
 			b.WriteString("  ")
 		}
-		b.WriteString(look.Key.Paint(Fit(key, Width(key))))
+		b.WriteString(look.Key.Paint(key))
 		b.WriteByte(' ')
-		b.WriteString(look.Dim.Paint(Fit(text, Width(text))))
+		b.WriteString(look.Dim.Paint(text))
 		used += n
 	}
 	return b.String() + blanks(w-used)
@@ -176,9 +176,9 @@ func Scrollbar(h, top, shown, total int, look style.Look) []string {
 		return nil
 	}
 	if total <= shown || total <= 0 || shown <= 0 {
-		return Column(" ", h)
+		return Stripe(" ", h)
 	}
-	out := Column(look.Border.Paint(look.Track), h)
+	out := Stripe(look.Border.Paint(look.Track), h)
 	size := min(max(h*shown/total, 1), h)
 	from := 0
 	if room := total - shown; room > 0 {

@@ -22,6 +22,15 @@ func Fit(s string, w int) string {
 	return line
 }
 
+// flat returns s as this package draws it, at its own width: safe to put after
+// other text, where a tab would otherwise count differently.
+func flat(s string) string {
+	if ascii(s) {
+		return s
+	}
+	return Fit(s, Width(s))
+}
+
 // PadRight is Fit: text to the left, blanks to the right.
 func PadRight(s string, w int) string { return Fit(s, w) }
 

@@ -28,6 +28,7 @@ type Glyphs struct {
 
 	Eighths [9]string // horizontal bar, index = eighths filled; [0] is a blank
 	Levels  [9]string // sparkline, index = eighths of the height; [0] is a blank
+	Sliver  string    // a bar too short to fill a cell
 	Shade   string    // part of a bar that went away
 	Grown   string    // part of a bar that was added
 	Track   string    // scrollbar background
@@ -50,7 +51,7 @@ func Unicode() Glyphs {
 		Pointer: ">", Bullet: "-", Separator: "│",
 		Eighths: [9]string{" ", "▏", "▎", "▍", "▌", "▋", "▊", "▉", "█"},
 		Levels:  [9]string{" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"},
-		Shade:   "░", Grown: "▓", Track: "│", Thumb: "█", Median: "┃",
+		Sliver:  "▏", Shade: "░", Grown: "▓", Track: "│", Thumb: "█", Median: "┃",
 	}
 }
 
@@ -66,6 +67,6 @@ func ASCII() Glyphs {
 		Pointer: ">", Bullet: "-", Separator: "|",
 		Eighths: [9]string{" ", " ", " ", " ", "#", "#", "#", "#", "#"},
 		Levels:  [9]string{" ", "_", "_", ".", "-", "=", "+", "*", "#"},
-		Shade:   ".", Grown: "+", Track: ".", Thumb: "#", Median: "|",
+		Sliver:  ":", Shade: ".", Grown: "+", Track: ".", Thumb: "#", Median: "|",
 	}
 }
