@@ -54,6 +54,8 @@ const (
 	// Elsewhere means the run belongs to another host or container, so its
 	// liveness can not be seen from here.
 	Elsewhere State = "elsewhere"
+	// Unreadable means the folder's records can not be understood; Why says which.
+	Unreadable State = "unreadable"
 )
 
 // Final reports whether the state can not change any more.
