@@ -33,18 +33,21 @@ type Result struct {
 	// CrashLine is that line.
 	Crashed   bool   `json:"crashed,omitempty"`
 	CrashLine string `json:"crash_line,omitempty"`
-	// After is the key of the last row before a crash, "" at the start.
+	// CrashedAfter is the key of the last row before a crash.
 	CrashedAfter string `json:"crashed_after,omitempty"`
 
-	CSVAnnounced []string       `json:"csv_announced"`
-	RowLinesSeen int            `json:"row_lines_seen"`
+	CSVAnnounced []string `json:"csv_announced"`
+	RowLinesSeen int      `json:"row_lines_seen"`
+	// Counts are of Rows by status; the other two of their sections.
 	Counts       map[string]int `json:"counts"`
+	VarlenCounts map[string]int `json:"varlen_counts,omitempty"`
+	ExtraCounts  map[string]int `json:"extra_counts,omitempty"`
 	// Planned is the number of cells the harness announced, 0 when it does not.
 	Planned int `json:"planned,omitempty"`
 	// PartialTail is an unfinished last line: kept aside, never parsed.
 	PartialTail *string `json:"partial_tail,omitempty"`
 	// Summary holds the totals the harness printed (total, success, failed …).
-	Summary Fields `json:"summary,omitempty"`
+	Summary Value `json:"summary,omitzero"`
 
 	// Tests, Failures and Examples come from pytest and run_tests.sh.
 	Tests    []Test    `json:"tests,omitempty"`

@@ -14,9 +14,9 @@ package bench
 // Status is a row's own verdict, in the harness's spelling where it prints one.
 type Status string
 
-// The statuses that harnesses print, and those that parsers derive: Missing is
-// an announced cell without numbers, OK the profiling library's and
-// run_benchmark's word, NoGate a row of a tool that checks nothing.
+// The statuses that harnesses print, and Missing for an announced
+// cell without numbers. OK is the word of run_benchmark and the profiling
+// library, which also say failed, unsupported and skip.
 const (
 	Pass     Status = "PASS"
 	Fail     Status = "FAIL"
@@ -25,8 +25,36 @@ const (
 	BenchErr Status = "BENCHERR"
 	OK       Status = "ok"
 	Missing  Status = "missing"
-	NoGate   Status = "no-gate"
+	// Measured is the FlyDSL MoE line: a number that nothing gated.
+	Measured    Status = "OK"
+	Failed      Status = "failed"
+	Unsupported Status = "unsupported"
+	SkipCell    Status = "skip"
 )
+
+// Class sorts the spellings of all harnesses into what they mean.
+type Class int
+
+// The classes. ClassUngated rows carry numbers that no gate has looked at.
+const (
+	ClassUngated Class = iota
+	ClassPass
+	ClassFail
+	ClassSkip
+)
+
+// Class tells what a status means. An unknown word is ungated, never a pass.
+func (s Status) Class() Class {
+	switch s {
+	case Pass:
+		return ClassPass
+	case Fail, Error, BenchErr, Missing, Failed:
+		return ClassFail
+	case Skip, SkipCell, Unsupported:
+		return ClassSkip
+	}
+	return ClassUngated
+}
 
 // Row is one configuration (cell) of a run after de-duplication.
 type Row struct {
@@ -61,24 +89,21 @@ func (r *Row) Axis(name string) Value {
 	return v
 }
 
-// Executed reports whether a kernel ran for this row: it passed, failed or was
-// at least measured. Skipped, missing and errored cells did not execute.
+// Executed reports whether a kernel ran for this row: it passed, failed its
+// gate, or was at least measured. Skipped, missing and errored cells did not.
 func (r *Row) Executed() bool {
 	switch r.Status {
-	case Skip, Missing, Error:
+	case Error, Missing, Failed:
 		return false
 	}
-	return r.US.OK || r.MaxErr.OK || r.Status == Pass || r.Status == Fail || r.Status == BenchErr
+	if r.Status.Class() == ClassSkip {
+		return false
+	}
+	return r.US.OK || r.TFLOPS.OK || r.MaxErr.OK || r.Status == Pass || r.Status == Fail || r.Status == BenchErr
 }
 
 // Bad reports whether the row's own verdict is a failure.
-func (r *Row) Bad() bool {
-	switch r.Status {
-	case Fail, Error, BenchErr, Missing:
-		return true
-	}
-	return false
-}
+func (r *Row) Bad() bool { return r.Status.Class() == ClassFail }
 
 // MarshalJSON writes the fields in the harness's order between the key and the
 // numbers. Absent numbers are null; error is null when there is none.

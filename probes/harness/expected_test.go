@@ -1,0 +1,200 @@
+package harness
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// dataDir finds the sample data, or skips the test out loud.
+func dataDir(t testing.TB) string {
+	t.Helper()
+	dir := os.Getenv("KDAPILOT_DATA")
+	if dir == "" {
+		root, err := os.Getwd()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for {
+			if _, err := os.Stat(filepath.Join(root, "go.mod")); err == nil {
+				break
+			}
+			if root == filepath.Dir(root) {
+				t.Skip("SKIPPED: no go.mod above the test, so the sample data can not be found")
+			}
+			root = filepath.Dir(root)
+		}
+		dir = filepath.Join(root, "..", "shared", "data")
+	}
+	dir = filepath.Join(dir, "harness")
+	if _, err := os.Stat(dir); err != nil {
+		t.Skipf("SKIPPED: the harness samples are not there (%v); set KDAPILOT_DATA to compare with them", err)
+	}
+	return dir
+}
+
+// expected is one expected.json, kept loose: its members differ by family.
+type expected map[string]any
+
+func (e expected) list(name string) []any { l, _ := e[name].([]any); return l }
+
+func (e expected) text(name string) string { s, _ := e[name].(string); return s }
+
+// TestExpected walks every sample of every family.
+func TestExpected(t *testing.T) {
+	dir := dataDir(t)
+	paths, err := filepath.Glob(filepath.Join(dir, "*", "*", "expected.json"))
+	if err != nil || len(paths) < 50 {
+		t.Fatalf("found %d samples, %v", len(paths), err)
+	}
+	for _, p := range paths {
+		name, _ := filepath.Rel(dir, filepath.Dir(p))
+		t.Run(filepath.ToSlash(name), func(t *testing.T) { checkSample(t, filepath.Dir(p), filepath.ToSlash(name)) })
+	}
+}
+
+func checkSample(t *testing.T, dir, name string) {
+	b, err := os.ReadFile(filepath.Join(dir, "expected.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var e expected
+	if err := json.Unmarshal(b, &e); err != nil {
+		t.Fatal(err)
+	}
+	if why, ok := notRows()[name]; ok {
+		t.Skip(why)
+	}
+	got := parseSample(t, dir, e, "")
+	compareMembers(t, e, got)
+	if _, ok := e["merged_rows"]; ok {
+		m := parseSample(t, dir, e, "merged.txt")
+		compareList(t, "merged_rows", e.list("merged_rows"), m["rows"])
+		compareList(t, "merged_extra_rows", e.list("merged_extra_rows"), m["extra_rows"])
+	}
+}
+
+// notRows names the samples that are not the output of a harness.
+func notRows() map[string]string { return map[string]string{} }
+
+// logsOf picks the files of a sample that belong to one run.
+func logsOf(e expected, only string) []string {
+	var files []string
+	for _, f := range e.list("files") {
+		files = append(files, f.(string))
+	}
+	if only != "" {
+		return []string{only}
+	}
+	if slices.Contains(files, "stdout.txt") {
+		files = slices.DeleteFunc(files, func(f string) bool { return f != "stdout.txt" && f != "stderr.txt" && f != "junit.xml" })
+	}
+	slices.SortFunc(files, func(a, b string) int { return strings.Compare(b, a) })
+	return files
+}
+
+// parseSample parses and goes through JSON, as show rows prints it.
+func parseSample(t *testing.T, dir string, e expected, only string) map[string]any {
+	t.Helper()
+	var paths []string
+	for _, f := range logsOf(e, only) {
+		paths = append(paths, filepath.Join(dir, f))
+	}
+	var exit *int
+	if v, ok := e["exit_status"].(float64); ok {
+		n := int(v)
+		exit = &n
+	}
+	r, err := Parse(paths, Options{Command: e.text("command")}, exit)
+	if err != nil {
+		t.Fatalf("Parse: %v", err)
+	}
+	b, err := json.Marshal(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got map[string]any
+	if err := json.Unmarshal(b, &got); err != nil {
+		t.Fatal(err)
+	}
+	return got
+}
+
+// compareMembers checks every member of expected.json that a parser answers.
+func compareMembers(t *testing.T, e expected, got map[string]any) {
+	t.Helper()
+	for name, want := range e {
+		switch name {
+		case "sample", "files", "provenance", "source", "command", "notes", "merged_rows", "merged_extra_rows", "missing":
+		case "rows", "varlen_rows", "extra_rows", "compare_rows", "avg_rows", "perf_table", "tests", "examples":
+			compareList(t, name, e.list(name), got[name])
+		default:
+			if !equal(want, got[name]) {
+				t.Errorf("%s:\n want %v\n have %v", name, want, got[name])
+			}
+		}
+	}
+}
+
+// compareList compares rows in order: every expected member must be there and
+// equal; members that only we have are allowed.
+func compareList(t *testing.T, name string, want []any, have any) {
+	t.Helper()
+	got, _ := have.([]any)
+	if len(got) != len(want) {
+		t.Errorf("%s: want %d, have %d", name, len(want), len(got))
+	}
+	bad := 0
+	for i := range min(len(want), len(got)) {
+		w, _ := want[i].(map[string]any)
+		g, _ := got[i].(map[string]any)
+		for k, v := range w {
+			gv, ok := g[k]
+			if (!ok && v != nil) || !equal(v, gv) {
+				if bad++; bad < 6 {
+					t.Errorf("%s[%d].%s:\n want %v\n have %v (row %v)", name, i, k, v, gv, g)
+				}
+			}
+		}
+	}
+}
+
+// equal compares decoded JSON; objects may have more members than expected.
+func equal(want, got any) bool {
+	switch w := want.(type) {
+	case map[string]any:
+		g, ok := got.(map[string]any)
+		if !ok {
+			return len(w) == 0 && got == nil
+		}
+		for k, v := range w {
+			if gv, ok := g[k]; (!ok && v != nil) || !equal(v, gv) {
+				return false
+			}
+		}
+		return true
+	case []any:
+		g, _ := got.([]any)
+		if len(g) != len(w) {
+			return false
+		}
+		for i := range w {
+			if !equal(w[i], g[i]) {
+				return false
+			}
+		}
+		return true
+	case float64:
+		g, ok := got.(float64)
+		return ok && math.Abs(w-g) <= 1e-9*math.Max(math.Abs(w), 1)
+	}
+	return reflect.DeepEqual(want, got)
+}
+
+var _ = fmt.Sprint
