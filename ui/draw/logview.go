@@ -18,7 +18,7 @@ type LogView struct {
 	Wrap   bool   // long lines continue below instead of running out
 	Follow bool   // stay at the end as lines arrive
 	Search string // highlighted; case counts only if it holds a capital
-	Hit    int    // number of the line the last search stopped at; -1: none
+	Found  int    // line the last search stopped at, plus one; 0: none
 	// Paint, when set, colours a line by what it says, before the highlight.
 	Paint func(line string) style.Token
 }
@@ -33,11 +33,8 @@ func (v LogView) rows(lines Lines, n, w int) int {
 		return 1
 	}
 	l := lines.Line(n)
-	if len(l) <= w {
-		return max(1, (Width(l)+w-1)/w)
-	}
 	if ascii(l) {
-		return min((len(l)+w-1)/w, maxRows)
+		return min(max((len(l)+w-1)/w, 1), maxRows)
 	}
 	return min(len(wrap(bounded(l, w), w, false)), maxRows)
 }
@@ -60,8 +57,8 @@ func (v LogView) settle(lines Lines, w, h int) LogView {
 	if v.Top < lines.First() {
 		v.Top, v.Row = lines.First(), 0
 	}
-	if !v.Wrap {
-		v.Row = 0
+	if v.Row > 0 { // the width may have changed since
+		v.Row = min(v.Row, v.rows(lines, v.Top, w)-1)
 	}
 	v.Row = max(v.Row, 0)
 	v.Left = max(v.Left, 0)
@@ -132,6 +129,9 @@ func (v *LogView) Reveal(lines Lines, n, w, h int) {
 	*v = v.settle(lines, w, h)
 }
 
+// Find sets the text to search for; Next then starts at the top of the window.
+func (v *LogView) Find(text string) { v.Search, v.Found = text, 0 }
+
 // Next goes to the next line that holds Search after the last hit (or the
 // window's top), backwards when dir is negative, and goes round once. It
 // reports whether there is one.
@@ -144,7 +144,7 @@ func (v *LogView) Next(lines Lines, dir, w, h int) bool {
 	if dir < 0 {
 		step = -1
 	}
-	n := v.Hit
+	n := v.Found - 1
 	if n < lines.First() || n >= lines.End() {
 		n = v.settle(lines, w, h).Top - step
 	}
@@ -156,7 +156,7 @@ func (v *LogView) Next(lines Lines, dir, w, h int) bool {
 			n = lines.End() - 1
 		}
 		if find(lines.Line(n)) >= 0 {
-			v.Hit = n
+			v.Found = n + 1
 			v.Reveal(lines, n, w, h)
 			return true
 		}
@@ -209,13 +209,10 @@ func (v LogView) appendLine(out []string, l string, skip, w, h int, look style.L
 		return append(out, v.cut(l, w))
 	}
 	if ascii(l) { // no need to break what is above or below the window
-		for at := skip * w; len(out) < h; at += w {
-			if at >= len(l) {
-				if at > 0 {
-					break
-				}
-				return append(out, blanks(w))
-			}
+		if l == "" {
+			return append(out, blanks(w))
+		}
+		for at := skip * w; at < min(len(l), maxRows*w) && len(out) < h; at += w {
 			out = append(out, Fit(l[at:min(at+w, len(l))], w))
 		}
 		return out
