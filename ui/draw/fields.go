@@ -84,12 +84,12 @@ func tabLine(tabs []Tab, active int, long bool, look style.Look) (string, int) {
 			continue
 		}
 		b.WriteByte(' ')
-		key, rest, _ := strings.Cut(label, " ")
-		b.WriteString(look.Key.Paint(key))
-		if rest != "" {
-			b.WriteByte(' ')
-			b.WriteString(rest)
+		end := strings.IndexByte(label, ' ')
+		if end < 0 {
+			end = len(label)
 		}
+		b.WriteString(look.Key.Paint(label[:end]))
+		b.WriteString(label[end:])
 		b.WriteByte(' ')
 	}
 	return b.String(), n

@@ -67,10 +67,28 @@ func (m *markdown) tableRow(n ast.Node) (mdRow, bool) {
 			row.line = m.lineOf(il.from[0])
 		}
 	}
+	if extra := m.surplus(n.LastChild()); extra != "" {
+		row.cells = append(row.cells, mdCell{text: m.look.Warn.Paint(extra), w: Width(extra)})
+	}
 	if row.line < 0 { // no text in any cell: the gap shows the row
 		return row, false
 	}
 	return row, true
+}
+
+// surplus returns what stands on a row after its last cell: GFM drops cells
+// that have no header, a reviewer has to see them.
+func (m *markdown) surplus(last ast.Node) string {
+	if last == nil || last.Lines() == nil || last.Lines().Len() == 0 {
+		return ""
+	}
+	stop := last.Lines().At(last.Lines().Len() - 1).Stop
+	line := m.lineOf(max(stop-1, 0))
+	end := len(m.src)
+	if line+1 < len(m.starts) {
+		end = m.starts[line+1]
+	}
+	return flat(strings.Trim(string(m.src[min(stop, end):end]), " \t\r\n|"))
 }
 
 // tableWidths shares room among the columns: each gets what it needs, and the
