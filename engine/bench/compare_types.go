@@ -31,8 +31,10 @@ func (f Floor) At(us float64) float64 {
 	return max(f.Rel, f.AbsUS/us)
 }
 
-// Options steer a comparison. The zero value is usable: alpha 0.05, the Shared
-// floor, 2000 bootstrap resamples with seed 1, automatic regimes.
+// Options steer a comparison. The zero value is usable: alpha 0.05, 2000
+// bootstrap resamples with seed 1, automatic regimes, and a floor that is Quiet
+// where at least five repeats a side spread by less than one percent and
+// Shared everywhere else; the comparison's notes say which.
 type Options struct {
 	Alpha float64
 	Floor Floor
@@ -44,6 +46,8 @@ type Options struct {
 	// Resamples and Seed steer the bootstrap.
 	Resamples int
 	Seed      uint64
+	// KeepSamples puts the repeats of every cell into the result.
+	KeepSamples bool
 	// StepUS is the resolution of the printed times, default 0.1.
 	StepUS float64
 	// Regime names the group of a row; nil groups by the family's axes.
@@ -71,10 +75,11 @@ const (
 
 // Cell compares one key.
 type Cell struct {
-	Key    string `json:"key"`
-	Regime string `json:"regime"`
-	NBase  int    `json:"n_base"`
-	NCand  int    `json:"n_cand"`
+	Key     string `json:"key"`
+	Section string `json:"section,omitempty"`
+	Regime  string `json:"regime"`
+	NBase   int    `json:"n_base"`
+	NCand   int    `json:"n_cand"`
 	// BaseMedian and CandMedian are in microseconds.
 	BaseMedian Num `json:"base_median"`
 	CandMedian Num `json:"cand_median"`
@@ -87,9 +92,16 @@ type Cell struct {
 	// correction over all tested cells.
 	P     Num `json:"p"`
 	PHolm Num `json:"p_holm"`
-	// Method names interval and test: "exact", "pooled-t", "band".
-	Method  string      `json:"method"`
-	Floor   float64     `json:"floor"`
+	// U is the Mann–Whitney statistic of the base sample.
+	U Num `json:"u_base"`
+	// Method names interval and test: "exact" (or "normal" beyond 30 a side),
+	// "pooled-t" below five repeats, "band" for single runs, "" without a delta.
+	Method string `json:"method"`
+	// Floor is the fraction below which a change does not count here.
+	Floor float64 `json:"floor"`
+	// Band is where a single run stands: "within", "outside faster" or
+	// "outside slower". It proves nothing.
+	Band    string      `json:"band,omitempty"`
 	Verdict CellVerdict `json:"verdict"`
 	// Why explains a verdict that is not faster, slower or same, and says the
 	// minimum n out loud.
@@ -110,11 +122,17 @@ type RegimeResult struct {
 	Losses    int `json:"losses"`
 	Same      int `json:"same"`
 	Undecided int `json:"undecided"`
+	// Outside counts single runs outside the band: neither wins nor losses.
+	OutsideFaster int `json:"outside_faster,omitempty"`
+	OutsideSlower int `json:"outside_slower,omitempty"`
 	// Geomean, Min and Max are of Ratio over the cells that have one.
 	Geomean   Num         `json:"geomean"`
 	GeomeanCI *[2]float64 `json:"geomean_ci95"`
-	Min       Num         `json:"min"`
-	Max       Num         `json:"max"`
+	// OfMedians is the geometric mean of median ratios, for comparison with
+	// tools that use those; Geomean is of the Hodges–Lehmann ratios.
+	OfMedians Num `json:"geomean_of_medians"`
+	Min       Num `json:"min"`
+	Max       Num `json:"max"`
 	// Worst is the key with the largest ratio.
 	Worst string `json:"worst"`
 	// Holes are the keys without a delta, each with the reason.
@@ -130,16 +148,32 @@ type Hole struct {
 // CompareVerdict is the word for a whole comparison.
 type CompareVerdict string
 
-// The words for a comparison, in order of precedence after incomplete.
+// The words for a comparison, in order of precedence. Failed: the candidate
+// fails a cell that the base passes. Incomplete: a cell has no delta.
 const (
-	VerdictFaster        CompareVerdict = "faster"
+	VerdictNotComparable CompareVerdict = "not comparable"
+	VerdictFailed        CompareVerdict = "failed"
 	VerdictSlower        CompareVerdict = "slower"
 	VerdictMixed         CompareVerdict = "mixed"
+	VerdictIncomplete    CompareVerdict = "incomplete"
+	VerdictFaster        CompareVerdict = "faster"
 	VerdictSame          CompareVerdict = "same"
 	VerdictUndecided     CompareVerdict = "undecided"
-	VerdictIncomplete    CompareVerdict = "incomplete"
-	VerdictNotComparable CompareVerdict = "not comparable"
 )
+
+// ExitCode is the command line's: 0 faster or same, 1 failed, slower or mixed,
+// 2 undecided, 3 incomplete or not comparable.
+func (v CompareVerdict) ExitCode() int {
+	switch v {
+	case VerdictFaster, VerdictSame:
+		return 0
+	case VerdictFailed, VerdictSlower, VerdictMixed:
+		return 1
+	case VerdictUndecided:
+		return 2
+	}
+	return 3
+}
 
 // Comparison is what `compare --json` prints.
 type Comparison struct {
@@ -147,6 +181,8 @@ type Comparison struct {
 	Cand    string         `json:"cand"`
 	Cells   []Cell         `json:"cells"`
 	Regimes []RegimeResult `json:"regimes"`
+	// Overall sums up all cells; it is never shown without the regimes.
+	Overall RegimeResult   `json:"overall"`
 	Verdict CompareVerdict `json:"verdict"`
 	// Why says in one line what the verdict rests on.
 	Why string `json:"why"`

@@ -1,0 +1,264 @@
+package bench
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+)
+
+// DefaultRegime groups cells by what usually takes another path in a kernel:
+// section, operation, stage, data type, mask and mode, as far as a row has
+// them.
+func DefaultRegime(r *Row) string {
+	var parts []string
+	add := func(s string) {
+		if s != "" {
+			parts = append(parts, s)
+		}
+	}
+	add(r.Section)
+	for _, n := range [...]string{"op", "provider", "stage", "dtype"} {
+		add(r.Axis(n).Text())
+	}
+	if v, ok := r.Axis("causal").Truth(); ok {
+		if v {
+			add("causal")
+		} else {
+			add("nocausal")
+		}
+	}
+	add(r.Axis("mode").Text())
+	if sp := r.Axis("kv_sp").Num(); sp.OK && sp.V > 1 {
+		add("split-K")
+	}
+	if len(parts) == 0 {
+		return "all"
+	}
+	return strings.Join(parts, " ")
+}
+
+// regimes sums up every group in order of first appearance, and the whole.
+func (c *comparer) regimes(cells []Cell) ([]RegimeResult, RegimeResult) {
+	logs := c.replicas(cells)
+	order, members := []string{}, map[string][]int{}
+	all := make([]int, len(cells))
+	for i := range cells {
+		all[i] = i
+		name := cells[i].Regime
+		if _, ok := members[name]; !ok {
+			order = append(order, name)
+		}
+		members[name] = append(members[name], i)
+	}
+	out := make([]RegimeResult, 0, len(order))
+	for _, name := range order {
+		out = append(out, c.sum(name, cells, members[name], logs))
+	}
+	return out, c.sum("all", cells, all, logs)
+}
+
+// replicas draws the bootstrap replicates of every cell that has a delta.
+func (c *comparer) replicas(cells []Cell) [][]float64 {
+	out := make([][]float64, len(cells))
+	m := replicates(len(cells))
+	for i, p := range c.pairs {
+		if !cells[i].Ratio.OK {
+			continue
+		}
+		n := m
+		if len(p.base.logs) == 1 && len(p.cand.logs) == 1 {
+			n = 1
+		}
+		out[i] = make([]float64, n)
+		c.buf = resampleCell(c.rng, p.base.logs, p.cand.logs, out[i], c.buf)
+	}
+	return out
+}
+
+// sum makes the summary of one group.
+func (c *comparer) sum(name string, cells []Cell, at []int, replicas [][]float64) RegimeResult {
+	g := RegimeResult{Name: name, N: len(at), Holes: []Hole{}}
+	var total, medians float64
+	var drawn [][]float64
+	for _, i := range at {
+		cell := &cells[i]
+		if !cell.Ratio.OK {
+			g.Holes = append(g.Holes, Hole{cell.Key, cell.Why})
+			continue
+		}
+		r := cell.Ratio.V
+		total += math.Log(r)
+		medians += math.Log(cell.CandMedian.V / cell.BaseMedian.V)
+		drawn = append(drawn, replicas[i])
+		if !g.Min.OK || r < g.Min.V {
+			g.Min = Of(r)
+		}
+		if !g.Max.OK || r > g.Max.V {
+			g.Max, g.Worst = Of(r), cell.Key
+		}
+		g.tally(cell)
+	}
+	if len(drawn) > 0 {
+		g.OfMedians = Of(math.Exp(medians / float64(len(drawn))))
+		g.Geomean = Of(math.Exp(total / float64(len(drawn))))
+		g.GeomeanCI = geomeanInterval(c.rng, drawn, c.opt.Resamples, c.opt.Alpha)
+	}
+	return g
+}
+
+func (g *RegimeResult) tally(cell *Cell) {
+	switch cell.Verdict {
+	case Faster:
+		g.Wins++
+	case Slower:
+		g.Losses++
+	case Same:
+		g.Same++
+	case Undecided:
+		g.Undecided++
+	}
+	switch cell.Band {
+	case "outside faster":
+		g.OutsideFaster++
+	case "outside slower":
+		g.OutsideSlower++
+	}
+}
+
+// overall gives the word for the whole. A hole is never passed over: it makes
+// the whole failed or incomplete. Faster needs a faster cell, and every other
+// cell shown not to be slower than its floor.
+func (c *comparer) overall(cells []Cell) (CompareVerdict, string) {
+	if len(c.opt.Differs) > 0 {
+		return VerdictNotComparable, "the manifests differ: " + strings.Join(c.opt.Differs, ", ")
+	}
+	if len(cells) == 0 {
+		return VerdictIncomplete, "no cell on either side"
+	}
+	var n tally
+	for i, p := range c.pairs {
+		n.add(p, &cells[i])
+	}
+	return n.word(len(cells))
+}
+
+// tally counts cells for the overall word.
+type tally struct {
+	faster, slower, same, undecided, open, holes, broken int
+	firstHole, firstBroken, firstSlower                  string
+}
+
+func (n *tally) add(p *pair, cell *Cell) {
+	switch cell.Verdict {
+	case Faster:
+		n.faster++
+	case Slower:
+		n.slower++
+		if n.firstSlower == "" {
+			n.firstSlower = cell.Key
+		}
+	case Same:
+		n.same++
+	case Undecided:
+		n.undecided++
+		if cell.CI95 == nil || cell.CI95[1] > 1+cell.Floor {
+			n.open++
+		}
+	default:
+		n.holes++
+		if n.firstHole == "" {
+			n.firstHole = cell.Key + ": " + cell.Why
+		}
+		if p.base.clean() && p.cand.failed+p.cand.nan > 0 {
+			if n.broken++; n.firstBroken == "" {
+				n.firstBroken = cell.Key + ": " + cell.Why
+			}
+		}
+	}
+}
+
+func (n *tally) word(cells int) (CompareVerdict, string) {
+	counts := fmt.Sprintf("%d cells: %d faster, %d slower, %d same, %d undecided, %d without a delta", cells, n.faster, n.slower, n.same, n.undecided, n.holes)
+	switch {
+	case n.broken > 0:
+		return VerdictFailed, fmt.Sprintf("the candidate fails %d cell(s) that the base passes, first %s; %s", n.broken, n.firstBroken, counts)
+	case n.slower > 0 && n.faster > 0:
+		return VerdictMixed, fmt.Sprintf("%s; first slower %s", counts, n.firstSlower)
+	case n.slower > 0:
+		return VerdictSlower, fmt.Sprintf("%s; first slower %s", counts, n.firstSlower)
+	case n.holes > 0:
+		return VerdictIncomplete, fmt.Sprintf("%s; first %s", counts, n.firstHole)
+	case n.open > 0:
+		return VerdictUndecided, fmt.Sprintf("%s; %d may still be slower than the floor", counts, n.open)
+	case n.faster > 0:
+		return VerdictFaster, counts
+	case n.undecided > 0:
+		return VerdictUndecided, counts
+	}
+	return VerdictSame, counts
+}
+
+// notes says out loud what limits the whole comparison.
+func (c *comparer) notes(cells []Cell) []string {
+	var out []string
+	least, most := math.MaxInt, 0
+	for i := range cells {
+		if cells[i].Ratio.OK {
+			n := min(cells[i].NBase, cells[i].NCand)
+			least, most = min(least, n), max(most, n)
+		}
+	}
+	switch {
+	case most == 0:
+		return nil
+	case least == 1:
+		out = append(out, "some cells have a single run a side: that is within or outside a band, never a verdict; 5 runs a side are needed")
+	case least < minRank:
+		out = append(out, fmt.Sprintf("n=%d a side can not reach p < %.2g (least possible %.2g): a pooled t interval is used; 5 runs a side are needed for the exact test", least, c.opt.Alpha, LeastP(least, least)))
+	}
+	if c.opt.Floor == (Floor{}) {
+		out = append(out, c.floorNote())
+	}
+	if n := c.failHolm(cells); n > 0 {
+		out = append(out, fmt.Sprintf("%d faster or slower cell(s) do not survive Holm's correction over all cells", n))
+	}
+	if slices.ContainsFunc(cells, func(x Cell) bool { return slices.Contains(x.Flags, "bimodal") }) {
+		out = append(out, "some cells are bimodal: their median is between two states")
+	}
+	return out
+}
+
+func (c *comparer) floorNote() string {
+	quiet, shared := 0, 0
+	for _, q := range c.quiet {
+		if q {
+			quiet++
+		} else {
+			shared++
+		}
+	}
+	switch {
+	case shared == 0:
+		return fmt.Sprintf("no measured floor: max(0.5 %%, 0.11 us) because the repeats spread by only %.2g %%", 100*c.whole.spread())
+	case quiet == 0:
+		return "no measured floor: max(2 %, 2 us), the band of a shared node"
+	}
+	return fmt.Sprintf("no measured floor: max(0.5 %%, 0.11 us) in %d quiet regime(s), max(2 %%, 2 us) in %d", quiet, shared)
+}
+
+func (c *comparer) failHolm(cells []Cell) int {
+	n := 0
+	for i := range cells {
+		if slices.Contains(cells[i].Flags, "not after holm") {
+			n++
+		}
+	}
+	return n
+}
+
+// mentionsNaN reports a warning about values that are no numbers.
+func mentionsNaN(w string) bool {
+	l := strings.ToLower(w)
+	return strings.Contains(l, "nan") || strings.Contains(l, " inf ")
+}
