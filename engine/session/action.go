@@ -1,0 +1,99 @@
+package session
+
+import (
+	"kdapilot/engine/runs"
+)
+
+// Action is something a person asked for with a key or a command. The set is
+// closed: the types below are all there are.
+type Action interface{ action() }
+
+// Rescan reads everything again, as ctrl+l and :rescan do.
+type Rescan struct{}
+
+// OpenRound loads the texts of one round into Snapshot.Round.
+type OpenRound struct {
+	Loop  string
+	Round int
+}
+
+// OpenBundle loads a bundle or dispatch directory into Snapshot.Analyses. The
+// stall classes come first, the producers of waits later.
+type OpenBundle struct{ Path string }
+
+// OpenLog follows the log of a run in Snapshot.Log; an empty ID closes it.
+type OpenLog struct{ ID runs.ID }
+
+// OpenRows reads result files (harness logs, CSV) given by path into
+// Snapshot.Sets.
+type OpenRows struct{ Paths []string }
+
+// StartRun starts a preset of the family, or Argv when Preset is empty.
+// Dangerous: needs operate mode.
+type StartRun struct {
+	Preset string
+	Argv   []string
+	// Cell is the key of the focus cell, for presets that need one.
+	Cell string
+	// Question is the named question a profile answers.
+	Question string
+	GPU      int
+}
+
+// CancelRun ends a run: TERM to its process group, KILL after a grace time.
+// Dangerous.
+type CancelRun struct{ ID runs.ID }
+
+// Deliver hands the sealed start command of gate 2 to where a person picked.
+type Deliver struct {
+	Route DeliverRoute
+	// Pane is the tmux pane id for ToPane.
+	Pane string
+	Text string
+}
+
+// DeliverRoute is how a start command reaches the agent's terminal.
+type DeliverRoute string
+
+// The routes.
+const (
+	// ToPane pastes into a tmux pane and presses Enter there.
+	ToPane DeliverRoute = "tmux pane"
+	// ToClipboard hands it to `tmux load-buffer -w -`.
+	ToClipboard DeliverRoute = "clipboard"
+	// ToText only shows it: a person types or copies it.
+	ToText DeliverRoute = "text"
+	// ToDemo hands it to the simulated loop of the demo world.
+	ToDemo DeliverRoute = "simulated loop"
+)
+
+// ListPanes asks for the tmux panes a start command could go to; the answer
+// comes in Snapshot.Panes.
+type ListPanes struct{}
+
+// WriteFile saves text a person asked to keep (w) below the state folder.
+type WriteFile struct {
+	Name string
+	Text string
+}
+
+// Copy puts text on the clipboard of the outer terminal through tmux; the
+// reply says which route was used. Terminals outside tmux are served by the ui
+// itself.
+type Copy struct{ Text string }
+
+// MarkSeen remembers that the person has looked at the state up to now.
+type MarkSeen struct{}
+
+func (Rescan) action()     {}
+func (OpenRound) action()  {}
+func (OpenBundle) action() {}
+func (OpenLog) action()    {}
+func (OpenRows) action()   {}
+func (StartRun) action()   {}
+func (CancelRun) action()  {}
+func (Deliver) action()    {}
+func (ListPanes) action()  {}
+func (WriteFile) action()  {}
+func (Copy) action()       {}
+func (MarkSeen) action()   {}

@@ -1,0 +1,176 @@
+package session
+
+import (
+	"maps"
+	"time"
+
+	"kdapilot/engine/bench"
+	"kdapilot/engine/fact"
+	"kdapilot/engine/loop"
+	"kdapilot/engine/repo"
+	"kdapilot/engine/runs"
+	"kdapilot/engine/stall"
+)
+
+// Fact is one reading of the world, made by a probe and handed to Reduce. The
+// set is closed: the types below are all there are.
+type Fact interface {
+	// into puts the reading into s, which is a private copy.
+	into(s *Snapshot)
+}
+
+// Reduce gives the snapshot after a fact. old is not changed; at is when the
+// fact was read.
+func Reduce(old *Snapshot, f Fact, at time.Time) *Snapshot {
+	s := *old
+	f.into(&s)
+	s.Version++
+	if at.After(s.At) {
+		s.At = at
+	}
+	derive(&s)
+	return &s
+}
+
+// RepoRead is a reading of git.
+type RepoRead struct{ Repo repo.Repo }
+
+func (f RepoRead) into(s *Snapshot) {
+	// A git that gave no answer in time does not unmake what was known.
+	if f.Repo.State == repo.Failed && s.Repo.State == repo.Worktree {
+		kept := s.Repo
+		kept.Origin.Status, kept.Origin.Why = fact.Torn, f.Repo.Why
+		s.Repo = kept
+		return
+	}
+	s.Repo = f.Repo
+}
+
+// LoopsRead is a reading of the .humanize tree.
+type LoopsRead struct{ Set loop.Set }
+
+func (f LoopsRead) into(s *Snapshot) {
+	set := f.Set
+	set.Loops = append([]loop.Loop(nil), set.Loops...)
+	for i := range set.Loops {
+		l := &set.Loops[i]
+		if l.Origin.Status.Known() {
+			continue
+		}
+		// A state file that is empty or cut for a moment is being replaced: keep
+		// the last good loop and say so.
+		if was := s.Loops.Find(l.Name); was != nil && was.Origin.Status.Known() && l.Phase == loop.Unknown {
+			kept := *was
+			why := l.Origin.Why
+			kept.Origin = l.Origin
+			kept.Origin.Status, kept.Origin.Why = fact.Torn, why
+			*l = kept
+		}
+	}
+	s.Loops = set
+}
+
+// BundlesRead lists the flyprof bundles there are.
+type BundlesRead struct {
+	Bundles []Bundle
+	Origin  fact.Origin
+}
+
+func (f BundlesRead) into(s *Snapshot) { s.Bundles, s.BundlesStatus = f.Bundles, f.Origin }
+
+// AnalysisRead is one opened bundle, or why it could not be opened.
+type AnalysisRead struct {
+	Path     string
+	Analysis *stall.Analysis
+	Err      string
+}
+
+func (f AnalysisRead) into(s *Snapshot) {
+	s.Analyses, s.AnalysisErrs = cloneMap(s.Analyses), cloneMap(s.AnalysisErrs)
+	if f.Analysis == nil {
+		// Keep the last good analysis: its error stands beside it.
+		s.AnalysisErrs[f.Path] = f.Err
+		return
+	}
+	delete(s.AnalysisErrs, f.Path)
+	s.Analyses[f.Path] = f.Analysis
+}
+
+// RunsRead lists the runs there are, newest first.
+type RunsRead struct {
+	Runs   []runs.Run
+	Origin fact.Origin
+}
+
+func (f RunsRead) into(s *Snapshot) { s.Runs, s.RunsStatus = f.Runs, f.Origin }
+
+// ResultRead holds the rows of one run, complete or so far.
+type ResultRead struct {
+	ID     runs.ID
+	Result *bench.Result
+}
+
+func (f ResultRead) into(s *Snapshot) {
+	s.Results = cloneMap(s.Results)
+	s.Results[f.ID] = f.Result
+}
+
+// SetsRead replaces the row sets the bench screen can show.
+type SetsRead struct{ Sets []RowSet }
+
+func (f SetsRead) into(s *Snapshot) { s.Sets = f.Sets }
+
+// RoundRead holds the texts of the round that was opened.
+type RoundRead struct{ Round *RoundTexts }
+
+func (f RoundRead) into(s *Snapshot) { s.Round = f.Round }
+
+// LogOpened starts following a run's log from nothing.
+type LogOpened struct{ ID runs.ID }
+
+func (f LogOpened) into(s *Snapshot) { s.LogID, s.Log = f.ID, Log{} }
+
+// LogRead adds lines to the log that is being followed. Lines of another run
+// are late and dropped.
+type LogRead struct {
+	ID    runs.ID
+	Lines []string
+}
+
+func (f LogRead) into(s *Snapshot) {
+	if f.ID == s.LogID {
+		s.Log = s.Log.Append(f.Lines...)
+	}
+}
+
+// JournalRead is the verified state of the journal.
+type JournalRead struct{ Journal Journal }
+
+func (f JournalRead) into(s *Snapshot) { s.Journal = f.Journal }
+
+// WatchRead is how changes are noticed.
+type WatchRead struct{ Watch Watch }
+
+func (f WatchRead) into(s *Snapshot) { s.Watch = f.Watch }
+
+// HostRead is where the cockpit runs.
+type HostRead struct{ Host Host }
+
+func (f HostRead) into(s *Snapshot) { s.Host = f.Host }
+
+// PanesRead are the tmux panes there are.
+type PanesRead struct{ Panes []Pane }
+
+func (f PanesRead) into(s *Snapshot) { s.Panes = f.Panes }
+
+// SinceRead is what happened since the person last looked.
+type SinceRead struct{ Since *Since }
+
+func (f SinceRead) into(s *Snapshot) { s.Since = f.Since }
+
+func cloneMap[K comparable, V any](m map[K]V) map[K]V {
+	if m == nil {
+		return map[K]V{}
+	}
+	return maps.Clone(m)
+}
