@@ -61,8 +61,10 @@ type Loop struct {
 	State              // flattened into the loop's own JSON object
 	BuildDone Int      `json:"build_finish_round"`
 	Markers   []string `json:"markers"`
-	Rounds    []Round  `json:"rounds"` // ascending by number
-	Tracker   Tracker  `json:"tracker"`
+	// MarkerSince holds the time of each marker file.
+	MarkerSince map[string]time.Time `json:"marker_since,omitempty"`
+	Rounds      []Round              `json:"rounds"` // ascending by number
+	Tracker     Tracker              `json:"tracker"`
 
 	// SignalPending says that setup's session signal still waits for this loop;
 	// SignalSince is the age anchor of that signal.
@@ -76,12 +78,16 @@ type Loop struct {
 	// newer folder.
 	Ignored bool `json:"ignored"`
 	// OutcomeToCome is the word in .methodology-exit-reason while analyzing.
-	OutcomeToCome Word      `json:"outcome_to_come"`
-	PhaseSince    time.Time `json:"phase_since,omitzero"`
-	Reviewer      Reviewer  `json:"reviewer"`
-	Plan          Plan      `json:"plan"`
-	Closing       Closing   `json:"closing"`
-	Ball          Ball      `json:"ball"`
+	OutcomeToCome Word `json:"outcome_to_come"`
+	// PhaseSince is the time of the file that began the phase; for an ended loop
+	// the last time a file in it changed.
+	PhaseSince time.Time `json:"phase_since,omitzero"`
+	// LastChange is the newest time of a file in the loop folder.
+	LastChange time.Time `json:"last_change,omitzero"`
+	Reviewer   Reviewer  `json:"reviewer"`
+	Plan       Plan      `json:"plan"`
+	Closing    Closing   `json:"closing"`
+	Ball       Ball      `json:"ball"`
 	// NextStop lists why the next stop would be refused or would end the loop,
 	// as far as the files decide it. See Loop.Refusals for git's part.
 	NextStop []Refusal `json:"next_stop"`
@@ -118,6 +124,8 @@ const (
 	Codex  Who = "codex"
 	Human  Who = "human"
 	Nobody Who = "nobody"
+	// Undecided: the files can not tell and nobody looked at processes.
+	Undecided Who = "unknown"
 )
 
 // Ball says whose move it is, since when, and why in one line.

@@ -42,6 +42,10 @@ type Round struct {
 	Review
 	Summary  Summary  `json:"summary"`
 	Contract Contract `json:"contract"`
+	// Run is the start of a summary review of this round, CodeRun of a code
+	// review; nil when there was none.
+	Run     *Attempt `json:"run,omitempty"`
+	CodeRun *Attempt `json:"code_run,omitempty"`
 	// Opened is the time of the prompt, Reviewed that of the result.
 	Opened   time.Time `json:"opened,omitzero"`
 	Reviewed time.Time `json:"reviewed,omitzero"`
@@ -50,6 +54,28 @@ type Round struct {
 	Unreviewed bool `json:"unreviewed"`
 	// ReviewStatus is the provenance of the result: OK, Missing, Unreadable.
 	ReviewStatus fact.Origin `json:"review_origin"`
+}
+
+// Attempt is one start of a reviewer, from the files in the cache folder. Only
+// the newest start of a round is on disk: each one rewrites the files.
+type Attempt struct {
+	Command
+	CmdModTime time.Time `json:"cmd_mod_time,omitzero"`
+	Log        string    `json:"log"` // absolute path
+	LogBytes   int64     `json:"log_bytes"`
+	LogModTime time.Time `json:"log_mod_time,omitzero"`
+	// OutBytes is the size of the .out file, which stays 0 until the reviewer is
+	// done; -1 where there is none (code reviews never have one).
+	OutBytes int64 `json:"out_bytes"`
+}
+
+// Began is when the reviewer was started: the time in the .cmd file, else that
+// file's own.
+func (a *Attempt) Began() time.Time {
+	if a.Started.IsZero() {
+		return a.CmdModTime
+	}
+	return a.Started
 }
 
 // Has reports whether the round has that kind of file.

@@ -25,16 +25,18 @@ type Tracker struct {
 	UpdatedByReview bool        `json:"updated_by_review"`
 	Criteria        []Criterion `json:"criteria"`
 	// Verified are the criterion ids named in Completed and Verified.
-	VerifiedACs []string    `json:"verified_acs"`
-	Evolution   []Row       `json:"evolution,omitempty"`
-	Active      []Task      `json:"active,omitempty"`
-	BlockingT   []Row       `json:"blocking_rows,omitempty"`
-	QueuedT     []Row       `json:"queued_rows,omitempty"`
-	CompletedT  []Row       `json:"completed,omitempty"`
-	DeferredT   []Row       `json:"deferred_rows,omitempty"`
-	OpenT       []Row       `json:"open_issue_rows,omitempty"`
-	Cut         bool        `json:"cut"` // rows or cells were left out for size
-	Origin      fact.Origin `json:"origin"`
+	VerifiedACs []string `json:"verified_acs"`
+	Evolution   []Row    `json:"evolution,omitempty"`
+	Active      []Task   `json:"active,omitempty"`
+	BlockingT   []Row    `json:"blocking_rows,omitempty"`
+	QueuedT     []Row    `json:"queued_rows,omitempty"`
+	CompletedT  []Row    `json:"completed,omitempty"`
+	DeferredT   []Row    `json:"deferred_rows,omitempty"`
+	OpenT       []Row    `json:"open_issue_rows,omitempty"`
+	// Whole is false when the MUTABLE heading is missing: damaged or mid-write.
+	Whole  bool        `json:"whole"`
+	Cut    bool        `json:"cut"` // rows or cells were left out for size
+	Origin fact.Origin `json:"origin"`
 }
 
 // Criterion is one acceptance criterion of the immutable section.

@@ -26,7 +26,7 @@ const (
 	maxTracker       = 4 << 20
 	maxReview        = 1 << 20
 	maxSummary       = 1 << 20
-	maxCmd           = 4 << 10
+	maxCmdFile       = 4 << 20
 	maxLogTail       = 64 << 10
 	maxPlan          = 4 << 20
 	maxLessons       = 4 << 20
