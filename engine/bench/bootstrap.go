@@ -14,18 +14,33 @@ const minShapes = 6
 // where there are so many cells that the draw between cells dominates.
 func replicates(cells int) int { return min(256, max(16, 100_000/max(cells, 1))) }
 
+// dice draws indices, two from each 64-bit number: the bootstrap draws tens of
+// millions. The bias of scaling 32 bits to n is below n/2^32.
+type dice struct {
+	rng  *rand.Rand
+	left uint64
+	half bool
+}
+
+func (d *dice) index(n int) int {
+	if d.half = !d.half; d.half {
+		d.left = d.rng.Uint64()
+		return int(d.left >> 32 * uint64(n) >> 32)
+	}
+	return int(d.left & 0xffffffff * uint64(n) >> 32)
+}
+
 // resampleCell draws replicates of a cell's log ratio: repeats of both arms
 // with replacement, then the median of all pairwise differences.
-func resampleCell(rng *rand.Rand, logBase, logCand []float64, out []float64, buf []float64) []float64 {
+func (d *dice) resampleCell(logBase, logCand, out, buf []float64) []float64 {
 	nb, nc := len(logBase), len(logCand)
-	b := make([]float64, nb)
-	c := make([]float64, nc)
+	b, c := make([]float64, nb), make([]float64, nc)
 	for i := range out {
 		for j := range b {
-			b[j] = logBase[rng.IntN(nb)]
+			b[j] = logBase[d.index(nb)]
 		}
 		for j := range c {
-			c[j] = logCand[rng.IntN(nc)]
+			c[j] = logCand[d.index(nc)]
 		}
 		out[i], buf = pairMedian(b, c, buf)
 	}
@@ -51,7 +66,9 @@ func pairMedian(b, c, buf []float64) (float64, []float64) {
 	}
 	lo := buf[0]
 	for _, v := range buf[:m/2] {
-		lo = math.Max(lo, v)
+		if v > lo {
+			lo = v
+		}
 	}
 	return (lo + hi) / 2, buf
 }
@@ -90,23 +107,24 @@ func selectNth(v []float64, n int) float64 {
 
 // geomeanInterval is the nested bootstrap: cells with replacement, and for
 // each draw one of the cell's replicates. nil below minShapes cells.
-func geomeanInterval(rng *rand.Rand, cells [][]float64, resamples int, alpha float64) *[2]float64 {
+func (d *dice) geomeanInterval(cells [][]float64, resamples int, alpha float64) *[2]float64 {
 	if len(cells) < minShapes {
 		return nil
 	}
-	means := make([]float64, resamples)
+	// Beyond 2000 cells the mean of a resample is so steady that fewer of
+	// them give the same interval.
+	means := make([]float64, max(400, min(resamples, 4_000_000/len(cells))))
 	for r := range means {
 		s := 0.0
 		for range cells {
-			c := cells[rng.IntN(len(cells))]
-			s += c[rng.IntN(len(c))]
+			c := cells[d.index(len(cells))]
+			s += c[d.index(len(c))]
 		}
 		means[r] = s / float64(len(cells))
 	}
 	slices.Sort(means)
 	at := func(q float64) float64 {
-		i := int(math.Round(q * float64(len(means)-1)))
-		return math.Exp(means[i])
+		return math.Exp(means[int(math.Round(q*float64(len(means)-1)))])
 	}
 	return &[2]float64{at(alpha / 2), at(1 - alpha/2)}
 }

@@ -17,7 +17,7 @@ const minRank = 5
 // stay in every denominator, and make the whole incomplete or failed.
 func Compare(base, cand Arm, opt Options) Comparison {
 	opt = opt.withDefaults()
-	c := &comparer{opt: opt, rank: newRanker(), rng: rand.New(rand.NewPCG(opt.Seed, 0x6b64615f62656e63))}
+	c := &comparer{opt: opt, rank: newRanker(), dice: dice{rng: rand.New(rand.NewPCG(opt.Seed, 0x6b64615f62656e63))}}
 	c.join(base, cand)
 	c.pools()
 	out := Comparison{Base: base.Label, Cand: cand.Label, Alpha: opt.Alpha, Cells: make([]Cell, len(c.pairs))}
@@ -111,10 +111,10 @@ type comparer struct {
 	opt   Options
 	pairs []*pair
 	rank  *ranker
-	rng   *rand.Rand
+	dice  dice
 	pool  map[string]*pool
 	whole pool
-	// wide is set when no regime could give the Quiet floor.
+	// quiet marks regimes whose repeats show a quiet node.
 	quiet map[string]bool
 	buf   []float64
 }

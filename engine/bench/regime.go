@@ -55,6 +55,11 @@ func (c *comparer) regimes(cells []Cell) ([]RegimeResult, RegimeResult) {
 	for _, name := range order {
 		out = append(out, c.sum(name, cells, members[name], logs))
 	}
+	if len(out) == 1 {
+		whole := out[0]
+		whole.Name = "all"
+		return out, whole
+	}
 	return out, c.sum("all", cells, all, logs)
 }
 
@@ -71,7 +76,7 @@ func (c *comparer) replicas(cells []Cell) [][]float64 {
 			n = 1
 		}
 		out[i] = make([]float64, n)
-		c.buf = resampleCell(c.rng, p.base.logs, p.cand.logs, out[i], c.buf)
+		c.buf = c.dice.resampleCell(p.base.logs, p.cand.logs, out[i], c.buf)
 	}
 	return out
 }
@@ -102,7 +107,7 @@ func (c *comparer) sum(name string, cells []Cell, at []int, replicas [][]float64
 	if len(drawn) > 0 {
 		g.OfMedians = Of(math.Exp(medians / float64(len(drawn))))
 		g.Geomean = Of(math.Exp(total / float64(len(drawn))))
-		g.GeomeanCI = geomeanInterval(c.rng, drawn, c.opt.Resamples, c.opt.Alpha)
+		g.GeomeanCI = c.dice.geomeanInterval(drawn, c.opt.Resamples, c.opt.Alpha)
 	}
 	return g
 }
