@@ -40,6 +40,8 @@ type Analysis struct {
 	// Both are nil when only stored artifacts were there.
 	Rows  []Row
 	Waits Waits
+	// Counters are the facts of counters.json; nil when there is none.
+	Counters *Counters
 	// Snippets maps a source text ("file:line") of hotspots and source shares to
 	// the lines around it, from the copies beside the trace.
 	Snippets map[string]Snippet

@@ -94,3 +94,34 @@ type Finding struct {
 	Path string `json:"path,omitempty"`
 	Line int    `json:"line,omitempty"`
 }
+
+// NewTrust starts a trust line from the rows alone. Label rows of later kernels
+// are not counted as instructions here, although the artifact counts them.
+func NewTrust(c *Code) Trust {
+	t := Trust{Rows: c.AllRows, FormatVersion: c.Version, Occupancy: Occupancy{Which: "unknown"}, Caveats: []string{}}
+	for i := range c.Rows {
+		r := &c.Rows[i]
+		if r.IsLabel() {
+			continue
+		}
+		t.Instructions++
+		if r.Hit > 0 {
+			t.Executed++
+		}
+		if r.Source != "" {
+			t.Mapped++
+		}
+	}
+	executed, mapped := share(int64(t.Executed), int64(t.Instructions), 1), share(int64(t.Mapped), int64(t.Instructions), 1)
+	t.ExecutedPct, t.MappedPct = &executed, &mapped
+	if len(c.Labels) > 0 {
+		t.Kernel = c.Labels[0]
+	}
+	if len(c.Labels) > 1 {
+		t.Kernels = c.Labels
+	}
+	regs := EstimateRegisters(c.Rows)
+	t.Occupancy.Registers = &regs
+	t.Occupancy.Bound = &regs.Bound
+	return t
+}

@@ -282,17 +282,21 @@ func (p *codeParser) string(n, col int) string {
 	}
 	switch c := p.cells[col]; c.kind {
 	case 's':
-		return oneLine(p.all[c.from:c.to])
+		return OneLine(p.all[c.from:c.to])
 	case 'S':
-		return oneLine(unquote(p.b[c.from:c.to], true))
+		return OneLine(unquote(p.b[c.from:c.to], true))
 	}
 	return ""
 }
 
-// oneLine makes outside text safe to draw and keeps its blanks: texts of the
-// artifact have to stay equal to what flyprof prints.
-func oneLine(s string) string {
-	s = text.Clean(s)
+// maxText bounds one text of a trace in bytes; the longest instruction seen has
+// 90 and the longest inline chain some hundreds.
+const maxText = 4096
+
+// OneLine makes outside text safe to draw on one line and keeps its blanks:
+// texts of the artifact have to stay equal to what flyprof prints.
+func OneLine(s string) string {
+	s = text.Clean(text.Clip(s, maxText))
 	if strings.ContainsAny(s, "\n\t") {
 		return text.Line(s)
 	}

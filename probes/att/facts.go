@@ -311,3 +311,13 @@ func (d *Dispatch) WaveFiles() (int, error) {
 	names, _, err := waveFiles(d.Dir)
 	return len(names), err
 }
+
+// SpanMicros is the measured span in microseconds, two decimals; nil when the
+// clock or the waves are not known.
+func (f *Facts) SpanMicros() *stall.Num {
+	if f.ClockMHz == nil || f.Occupancy == nil || f.Occupancy.Span == nil {
+		return nil
+	}
+	us := stall.Round(float64(*f.Occupancy.Span)/float64(*f.ClockMHz), 2)
+	return &us
+}

@@ -217,4 +217,3 @@ func (w *waves) addWave(one *wave) {
 	w.cycles.Wait += one.cycles.Wait
 	w.cycles.Stall += one.cycles.Stall
 }
-

@@ -1,0 +1,181 @@
+package flyprof
+
+import (
+	"cmp"
+	"context"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"kdapilot/engine/stall"
+)
+
+// Bounds of Discover.
+const (
+	discoverDepth = 6
+	discoverDirs  = 8192
+	discoverFound = 512
+)
+
+// Places are what Discover found, newest first.
+type Places struct {
+	Found []Found
+	// Cut says that a bound was reached and there may be more.
+	Cut bool
+}
+
+// Discover looks for bundles and dispatch directories where they are kept in a
+// worktree: below profile/, .humanize/kdapilot/bundles/ and runs/. It only lists
+// folders and stats files. The error is the context's; folders that can not be
+// read are left out.
+func Discover(ctx context.Context, worktree string) (Places, error) {
+	d := discovery{ctx: ctx}
+	for _, sub := range []string{"profile", filepath.Join(".humanize", "kdapilot", "bundles"), "runs"} {
+		if err := d.walk(filepath.Join(worktree, sub), discoverDepth); err != nil {
+			return Places{}, err
+		}
+	}
+	slices.SortStableFunc(d.out.Found, func(a, b Found) int {
+		return cmp.Or(b.ModTime.Compare(a.ModTime), cmp.Compare(a.Path, b.Path))
+	})
+	return d.out, nil
+}
+
+type discovery struct {
+	ctx  context.Context
+	dirs int
+	out  Places
+}
+
+// walk visits one folder. Symbolic links are not followed.
+func (d *discovery) walk(dir string, depth int) error {
+	if err := d.ctx.Err(); err != nil {
+		return err
+	}
+	if d.dirs++; d.dirs > discoverDirs || len(d.out.Found) >= discoverFound {
+		d.out.Cut = true
+		return nil
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil // absent or unreadable: nothing to find there
+	}
+	f := Found{Path: dir}
+	stamp := func(e fs.DirEntry) { f.ModTime = later(f.ModTime, e) }
+	var subs []string
+	dispatches := false
+	for _, e := range entries {
+		name := e.Name()
+		switch {
+		case e.IsDir() && isDispatchName(name):
+			dispatches = true
+			f.ModTime = laterFile(f.ModTime, filepath.Join(dir, name, "code.json"))
+		case e.IsDir() && name != ".git" && !strings.HasPrefix(name, ".cache"):
+			subs = append(subs, name)
+		case !e.Type().IsRegular():
+		case name == "capture.json":
+			f.HasCapture = true
+			stamp(e)
+		case name == "bubbles.json":
+			f.HasBubbles = true
+			stamp(e)
+		case name == "report.json":
+			f.HasReport = true
+			stamp(e)
+		case name == "code.json":
+			f.HasTrace = true
+			stamp(e)
+		}
+	}
+	switch {
+	case f.HasCapture || f.HasBubbles:
+		f.Kind = Bundle
+		f.HasTrace = f.HasTrace || d.traces(&f, filepath.Join(dir, "att"), 2)
+	case dispatches:
+		f.Kind, f.HasTrace = Dispatches, true
+	case f.HasTrace:
+		f.Kind = Dispatch
+	default:
+		return d.below(dir, subs, depth)
+	}
+	d.out.Found = append(d.out.Found, f)
+	if f.Kind == Bundle {
+		return d.below(dir, without(subs, "att"), depth)
+	}
+	return nil
+}
+
+func (d *discovery) below(dir string, subs []string, depth int) error {
+	if depth == 0 {
+		d.out.Cut = d.out.Cut || len(subs) > 0
+		return nil
+	}
+	for _, s := range subs {
+		if err := d.walk(filepath.Join(dir, s), depth-1); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// traces looks for dispatch directories in a bundle's att folder and below it.
+func (d *discovery) traces(f *Found, dir string, depth int) bool {
+	d.dirs++
+	entries, err := os.ReadDir(dir)
+	if err != nil || depth == 0 {
+		return false
+	}
+	found := false
+	for _, e := range entries {
+		switch {
+		case !e.IsDir():
+		case isDispatchName(e.Name()):
+			before := f.ModTime
+			f.ModTime = laterFile(before, filepath.Join(dir, e.Name(), "code.json"))
+			found = true
+		default:
+			found = d.traces(f, filepath.Join(dir, e.Name()), depth-1) || found
+		}
+	}
+	return found
+}
+
+func later(t time.Time, e fs.DirEntry) time.Time {
+	info, err := e.Info()
+	if err != nil || !info.ModTime().After(t) {
+		return t
+	}
+	return info.ModTime()
+}
+
+func laterFile(t time.Time, path string) time.Time {
+	info, err := os.Lstat(path)
+	if err != nil || !info.ModTime().After(t) {
+		return t
+	}
+	return info.ModTime()
+}
+
+func without(in []string, name string) []string {
+	return slices.DeleteFunc(in, func(s string) bool { return s == name })
+}
+
+// LoadView is Load of path, and of base if it is not "", as the view that
+// `show stalls --json` prints. floorPP is the noise floor in percentage points.
+func LoadView(ctx context.Context, path, base string, floorPP float64, opts Options) (stall.View, error) {
+	a, err := Load(ctx, path, opts)
+	if err != nil {
+		return stall.View{}, err
+	}
+	if base == "" {
+		return stall.NewView(&a, nil, floorPP), nil
+	}
+	b, err := Load(ctx, base, opts)
+	if err != nil {
+		return stall.View{}, err
+	}
+	return stall.NewView(&a, &b, floorPP), nil
+}
