@@ -17,9 +17,9 @@ const (
 )
 
 // Judge derives everything that follows from the facts at time now: phase,
-// since when, ball, next stop, warnings. lessons are those of the worktree.
-// Call it again with a later now to let ages ripen.
-func (l *Loop) Judge(now time.Time, lessons Bitlessons) {
+// since when, ball, next stop, warnings. lessons and git are those of the
+// worktree. Call it again with a later now to let ages ripen.
+func (l *Loop) Judge(now time.Time, lessons Bitlessons, g Git) {
 	if l.Layout == PR {
 		l.judgePR()
 		return
@@ -30,13 +30,29 @@ func (l *Loop) Judge(now time.Time, lessons Bitlessons) {
 		r := &l.Rounds[i]
 		r.Unreviewed = l.Max.Known && l.Round.Known && r.N == l.Max.N && r.N == l.Round.N &&
 			!l.ReviewStarted && !r.Has("review-result")
+		r.Passed = l.passed(r)
 	}
 	l.Ball = l.decideBall(now)
-	l.NextStop = nil
+	l.NextStop = []Refusal{}
 	if l.Active() && !l.Ignored {
-		l.NextStop = l.Refusals(Git{}, lessons)
+		l.NextStop = l.Refusals(g, lessons)
 	}
 	l.Warnings = l.warnings(now)
+}
+
+// passed tells a clean code review: it leaves no result, and only the way the
+// loop went on proves it. A loop cancelled later proves nothing.
+func (l *Loop) passed(r *Round) bool {
+	if r.CodeRun == nil || r.Has("review-result") || (l.Round.Known && r.N <= l.Round.N) {
+		return false
+	}
+	switch string(l.StateFile) {
+	case stateFinalize:
+		return true
+	case stateAnalysis:
+		return l.OutcomeToCome == "complete"
+	}
+	return l.Outcome == "complete"
 }
 
 // judgePR keeps to what is safe to say about a loop of the dropped PR kind.
@@ -49,6 +65,7 @@ func (l *Loop) judgePR() {
 		l.Phase = Implementing
 	}
 	l.PhaseSince = l.LastChange
+	l.NextStop, l.Warnings = []Refusal{}, []Warning{}
 	l.Ball = Ball{Who: Undecided, Since: l.LastChange, Why: "a pull request loop of Humanize 1.4 to 1.15, not followed"}
 }
 
@@ -56,7 +73,7 @@ func (l *Loop) judgePR() {
 func (s *Set) Judge(now time.Time) {
 	markIgnored(s.Loops)
 	for i := range s.Loops {
-		s.Loops[i].Judge(now, s.Bitlessons)
+		s.Loops[i].Judge(now, s.Bitlessons, s.Git)
 	}
 }
 

@@ -207,6 +207,9 @@ type Set struct {
 	Signal        Signal         `json:"signal"`
 	Warnings      []Warning      `json:"warnings"`
 	Origin        fact.Origin    `json:"origin"`
+	// Git is put in by whoever joins the facts, before Judge, At or Keep; the
+	// zero value refuses nothing.
+	Git Git `json:"-"`
 }
 
 // Current is the loop a cockpit follows: the newest of the current layout,

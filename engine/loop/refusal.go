@@ -34,9 +34,9 @@ func (l *Loop) Refusals(g Git, lessons Bitlessons) []Refusal {
 		if l.Active() && l.Origin.Status == fact.Unreadable {
 			return []Refusal{{Gate: "state", Ends: true, Text: "state file not readable: Humanize would end the loop as unexpected", Path: l.Origin.Path}}
 		}
-		return nil
+		return []Refusal{}
 	}
-	c := refusals{l: l}
+	c := refusals{l: l, out: []Refusal{}}
 	c.schema()
 	c.branch(g)
 	if string(l.StateFile) == stateActive && !l.ReviewStarted {

@@ -52,6 +52,8 @@ type Round struct {
 	// Unreviewed marks the round whose work no review will ever look at:
 	// round == max of an implementation phase.
 	Unreviewed bool `json:"unreviewed"`
+	// Passed marks a clean code review, which leaves no result behind.
+	Passed bool `json:"passed"`
 	// ReviewStatus is the provenance of the result: OK, Missing, Unreadable.
 	ReviewStatus fact.Origin `json:"review_origin"`
 }

@@ -22,7 +22,7 @@ const (
 // empty. Headings are matched by exact text, since setup drags foreign headings
 // into the sections.
 func ParseTracker(b []byte) Tracker {
-	p := trackerParser{}
+	p := trackerParser{t: Tracker{Criteria: []Criterion{}, VerifiedACs: []string{}}}
 	n := 0
 	for raw := range bytes.Lines(b) {
 		n++

@@ -11,7 +11,7 @@ import (
 // warnings runs every check in turn. Checks that end up in prose elsewhere
 // (base branch moved, tree, tracked .humanize) belong to git's facts.
 func (l *Loop) warnings(now time.Time) []Warning {
-	w := warner{l: l, now: now, active: l.Active() && !l.Ignored}
+	w := warner{l: l, now: now, active: l.Active() && !l.Ignored, out: []Warning{}}
 	w.damaged()
 	if l.Ignored {
 		w.add(Warning{ID: "ignored-active", Severity: Amber, Text: "active on disk, ignored by Humanize: a newer loop folder exists", Path: l.Dir})
@@ -227,8 +227,8 @@ func (w *warner) repeated() {
 type Mark struct {
 	Round int `json:"round"`
 	// Letter: A advanced, S stalled, R regressed, ? no usable verdict, C complete,
-	// X stopped by the reviewer, F code review findings, "." open, "-" never
-	// reviewed, "!" the reviewer could not work.
+	// X stopped by the reviewer, F code review findings, P code review passed,
+	// "." open, "-" never reviewed, "!" the reviewer could not work.
 	Letter string `json:"letter"`
 }
 
@@ -261,6 +261,8 @@ func (l *Loop) letter(r *Round) string {
 			return "R"
 		}
 		return "?"
+	case r.Passed:
+		return "P"
 	case r.Unreviewed:
 		return "-"
 	}

@@ -43,7 +43,7 @@ func (s *Scanner) loop(ctx context.Context, root string, p place, newest bool, s
 	r := &reader{s: s, root: root, newest: newest, stats: map[string]stat{}}
 	r.l = loop.Loop{Name: p.name, Dir: p.dir, Layout: p.layout, Markers: []string{}, Rounds: []loop.Round{}, CacheFiles: []string{}}
 	at := time.Now()
-	list, cut, folder, err := s.list(p.dir, MaxDirEntries)
+	list, _, folder, err := s.list(p.dir, MaxDirEntries)
 	if err != nil {
 		r.l.Origin = missing(p.dir, err)
 		r.l.Origin.Status = fact.Unreadable
@@ -51,6 +51,16 @@ func (s *Scanner) loop(ctx context.Context, root string, p place, newest bool, s
 	}
 	r.files(list)
 	r.state()
+	if newest && r.l.StateFile == "" {
+		// The hook renames the state file: it may have moved between the listing
+		// and the look at it. One more listing tells a rename from a loss.
+		delete(s.lists, p.dir)
+		if list, _, folder, err = s.list(p.dir, MaxDirEntries); err == nil {
+			r.l.Rounds, r.stats = []loop.Round{}, map[string]stat{}
+			r.files(list)
+			r.state()
+		}
+	}
 	r.l.SignalPending = sig.Pending && filepath.Base(filepath.Dir(sig.StatePath)) == p.name
 	if r.l.SignalPending {
 		r.l.SignalSince = sig.Since
@@ -64,9 +74,6 @@ func (s *Scanner) loop(ctx context.Context, root string, p place, newest bool, s
 	if r.full {
 		r.plan()
 		r.reviewer(ctx)
-	}
-	if cut {
-		r.l.Tracker.Cut = true
 	}
 	if !newest && !r.l.Active() {
 		s.kept[p.dir] = &keptLoop{folder: folder, state: r.stats[string(r.l.StateFile)].key, tracker: r.stats["goal-tracker.md"].key,
