@@ -28,6 +28,10 @@ type OpenLog struct{ ID runs.ID }
 // Snapshot.Sets.
 type OpenRows struct{ Paths []string }
 
+// CompareSets compares two row sets by RowSet.ID into Snapshot.Delta. Both
+// empty goes back to the standard pair.
+type CompareSets struct{ Base, Cand string }
+
 // StartRun starts a preset of the family, or Argv when Preset is empty.
 // Dangerous: needs operate mode.
 type StartRun struct {
@@ -85,15 +89,16 @@ type Copy struct{ Text string }
 // MarkSeen remembers that the person has looked at the state up to now.
 type MarkSeen struct{}
 
-func (Rescan) action()     {}
-func (OpenRound) action()  {}
-func (OpenBundle) action() {}
-func (OpenLog) action()    {}
-func (OpenRows) action()   {}
-func (StartRun) action()   {}
-func (CancelRun) action()  {}
-func (Deliver) action()    {}
-func (ListPanes) action()  {}
-func (WriteFile) action()  {}
-func (Copy) action()       {}
-func (MarkSeen) action()   {}
+func (Rescan) action()      {}
+func (OpenRound) action()   {}
+func (OpenBundle) action()  {}
+func (OpenLog) action()     {}
+func (OpenRows) action()    {}
+func (CompareSets) action() {}
+func (StartRun) action()    {}
+func (CancelRun) action()   {}
+func (Deliver) action()     {}
+func (ListPanes) action()   {}
+func (WriteFile) action()   {}
+func (Copy) action()        {}
+func (MarkSeen) action()    {}

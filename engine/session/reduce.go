@@ -120,6 +120,11 @@ type SetsRead struct{ Sets []RowSet }
 
 func (f SetsRead) into(s *Snapshot) { s.Sets = f.Sets }
 
+// DeltaRead is a comparison that was made; nil takes it away.
+type DeltaRead struct{ Delta *Delta }
+
+func (f DeltaRead) into(s *Snapshot) { s.Delta = f.Delta }
+
 // RoundRead holds the texts of the round that was opened.
 type RoundRead struct{ Round *RoundTexts }
 

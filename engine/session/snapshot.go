@@ -59,6 +59,9 @@ type Snapshot struct {
 	// Sets are the row sets the bench screen can show and compare: finished
 	// runs with rows, and result files found or opened, newest first.
 	Sets []RowSet `json:"-"`
+	// Delta compares two of them: the pair a person picked, else the newest set
+	// with the newest older one of its family; nil when there is no pair.
+	Delta *Delta `json:"delta,omitempty"`
 
 	// Round holds the texts of the round that was opened last; nil when none.
 	Round *RoundTexts `json:"-"`
@@ -107,6 +110,14 @@ type RowSet struct {
 	Result *bench.Result
 	Run    *runs.Run // nil for a file
 	Origin fact.Origin
+}
+
+// Delta is a comparison of two row sets, named by RowSet.ID.
+type Delta struct {
+	Base, Cand string
+	// Picked is true when a person chose the pair.
+	Picked     bool
+	Comparison bench.Comparison
 }
 
 // RoundText is one text of a round, clean and bounded.

@@ -194,6 +194,9 @@ func fill(s *session.Snapshot) {
 		s.Results[r.ID] = res
 		s.Sets = append(s.Sets, session.RowSet{ID: string(r.ID), Label: "sweep " + string(r.ID[:13]), When: r.Result.Ended, Result: res, Run: r, Origin: fact.Origin{Path: r.Dir + "/stdout.log", Status: fact.OK}})
 	}
+	s.Delta = &session.Delta{Base: s.Sets[1].ID, Cand: s.Sets[0].ID, Comparison: bench.Compare(
+		bench.Arm{Label: s.Sets[1].Label, Runs: [][]bench.Row{base.AllRows()}},
+		bench.Arm{Label: s.Sets[0].Label, Runs: [][]bench.Row{cand.AllRows()}}, bench.Options{})}
 	s.LogID = s.Runs[0].ID
 	for i := range 40 {
 		s.Log = s.Log.Append(fmt.Sprintf("   1  %5d   16   16  128  bf16   causal     1 dense   |   PASS | 3.91e-03  0.99999 | %10.1f   412.5", 512+i*128, 12.5+float64(i)))

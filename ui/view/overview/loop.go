@@ -1,0 +1,170 @@
+package overview
+
+import (
+	"fmt"
+	"strings"
+
+	"kdapilot/engine/loop"
+	"kdapilot/engine/session"
+	"kdapilot/ui/draw"
+	"kdapilot/ui/style"
+	"kdapilot/ui/view"
+)
+
+// loopLines says where the loop is: phase, ball, round, verdicts so far, what
+// the tracker claims and what is verified, and why the next stop would bounce.
+func loopLines(e *view.Env, w, h int) []string {
+	look := e.Look
+	l := e.Snap.Loops.Current()
+	if l == nil {
+		return note(noLoop(e.Snap), w, look)
+	}
+	var out []string
+	add := func(label, value string) { out = append(out, draw.KV(label, value, 9, w, look)) }
+	add("phase", phase(l, look)+look.Dim.Paint("  since "+view.Age(e.Now, l.PhaseSince)))
+	add("ball", look.Ball.Paint(string(l.Ball.Who))+look.Dim.Paint(" "+ballWhy(l)))
+	add("round", rounds(l, look))
+	add("verdicts", strip(l, look))
+	add("criteria", criteria(&l.Tracker, look))
+	add("tasks", tasks(&l.Tracker))
+	if l.BaseBranch != "" {
+		add("base", l.BaseBranch+" @ "+short(l.BaseCommit))
+	}
+	for i, r := range l.NextStop {
+		label := ""
+		if i == 0 {
+			label = "next stop"
+		}
+		word := "refused: "
+		if r.Ends {
+			word = "ends: "
+		}
+		out = append(out, draw.KV(label, look.Warn.Paint(word)+r.Text, 9, w, look))
+	}
+	if n := len(e.Snap.Loops.Loops); n > 1 {
+		add("loops", fmt.Sprintf("%s, newest %s", view.Count(n, "loop"), l.Name))
+	}
+	return append(out, sinceLines(e, w)...)
+}
+
+func noLoop(s *session.Snapshot) string {
+	switch {
+	case !s.Loops.Origin.Status.Known():
+		return "loops: " + s.Loops.Origin.Status.String() + " " + s.Loops.Origin.Why
+	case s.Mode == session.Offline:
+		return "No loop in this folder."
+	default:
+		return "No loop yet. Review the plan (2), approve it (A), then start the loop (S)."
+	}
+}
+
+func phase(l *loop.Loop, look style.Look) string {
+	word := strings.ReplaceAll(string(l.Phase), "-", " ")
+	if l.Phase == loop.Ended {
+		return look.Strong.Paint("ended: " + string(l.Outcome))
+	}
+	return look.Strong.Paint(word)
+}
+
+func ballWhy(l *loop.Loop) string { return l.Ball.Why }
+
+func rounds(l *loop.Loop, look style.Look) string {
+	s := l.Round.String() + " of " + l.Max.String()
+	if l.Round.Known && l.Max.Known && l.Round.N == l.Max.N && l.Phase == loop.Implementing {
+		return s + look.Warn.Paint("  last, unreviewed")
+	}
+	if l.StallCount.Known && l.StallCount.N > 0 {
+		return s + look.Warn.Paint(fmt.Sprintf("  stall %d of 3", l.StallCount.N))
+	}
+	return s
+}
+
+// strip is one letter per reviewed round: A advanced, S stalled, R regressed,
+// C code review with findings, c clean, ? unknown, . open.
+func strip(l *loop.Loop, look style.Look) string {
+	var b strings.Builder
+	for i := range l.Rounds {
+		b.WriteString(mark(&l.Rounds[i], look))
+	}
+	if b.Len() == 0 {
+		return "-"
+	}
+	return b.String()
+}
+
+func mark(r *loop.Round, look style.Look) string {
+	switch {
+	case r.Kind == loop.CodeReview && len(r.Findings) > 0:
+		return look.Warn.Paint("C")
+	case r.Kind == loop.CodeReview:
+		return look.Good.Paint("c")
+	case r.Kind == "":
+		return look.Dim.Paint(".")
+	}
+	switch r.Verdict {
+	case loop.Advanced:
+		return look.Good.Paint("A")
+	case loop.Stalled:
+		return look.Warn.Paint("S")
+	case loop.Regressed:
+		return look.Bad.Paint("R")
+	default:
+		return look.Warn.Paint("?")
+	}
+}
+
+// criteria keeps claim and proof apart.
+func criteria(t *loop.Tracker, look style.Look) string {
+	if len(t.Criteria) == 0 {
+		if !t.Origin.Status.Known() {
+			return "goal tracker " + t.Origin.Status.String()
+		}
+		return "none found in the goal tracker"
+	}
+	verified, claimed := 0, 0
+	for _, c := range t.Criteria {
+		if c.Verified {
+			verified++
+		}
+		if c.Claimed && !c.Verified {
+			claimed++
+		}
+	}
+	s := look.Good.Paint(fmt.Sprintf("%d verified", verified))
+	if claimed > 0 {
+		s += look.Warn.Paint(fmt.Sprintf(", %d only claimed", claimed))
+	}
+	return s + fmt.Sprintf(" of %d", len(t.Criteria))
+}
+
+func tasks(t *loop.Tracker) string {
+	s := fmt.Sprintf("%d open, %d claimed done, %d verified", t.Open, t.ActiveCompleted, t.CompletedRows)
+	if t.Blocking > 0 {
+		s += fmt.Sprintf(", %d blocking", t.Blocking)
+	}
+	if t.Queued > 0 {
+		s += fmt.Sprintf(", %d queued", t.Queued)
+	}
+	if t.Deferred > 0 {
+		s += fmt.Sprintf(", %d deferred", t.Deferred)
+	}
+	return s
+}
+
+func sinceLines(e *view.Env, w int) []string {
+	if e.Snap.Since == nil || len(e.Snap.Since.Lines) == 0 {
+		return nil
+	}
+	out := []string{"", e.Look.Heading.Paint(draw.Fit("since you last looked, "+view.Age(e.Now, e.Snap.Since.At), w))}
+	for _, l := range e.Snap.Since.Lines {
+		out = append(out, draw.Fit("  "+l, w))
+	}
+	return out
+}
+
+func short(sha string) string {
+	if len(sha) > 9 {
+		return sha[:9]
+	}
+	return sha
+}
