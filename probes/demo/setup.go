@@ -1,0 +1,279 @@
+package demo
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// startFlags are the arguments of the start command.
+type startFlags struct {
+	plan                            string
+	max, timeout, full              int
+	model, effort, base             string
+	tracked, push, answer, privacy  bool
+	skipImpl, teams, bitlessonEntry bool
+}
+
+// startName is the slash command that starts a loop.
+const startName = "/humanize:start-rlcr-loop"
+
+// splitStart takes a start command apart at blanks, with single and double
+// quotes, and checks that it is one.
+func splitStart(text string) ([]string, error) {
+	if strings.ContainsAny(strings.TrimSpace(text), "\n\r") {
+		return nil, errors.New("the start command has more than one line: one slash command at a time")
+	}
+	var words []string
+	var word strings.Builder
+	var quote rune
+	open := false
+	for _, r := range strings.TrimSpace(text) {
+		switch {
+		case quote != 0 && r == quote:
+			quote = 0
+		case quote != 0:
+			word.WriteRune(r)
+		case r == '\'' || r == '"':
+			quote, open = r, true
+		case r == ' ' || r == '\t':
+			if open || word.Len() > 0 {
+				words = append(words, word.String())
+			}
+			word.Reset()
+			open = false
+		default:
+			word.WriteRune(r)
+		}
+	}
+	if quote != 0 {
+		return nil, fmt.Errorf("the start command has an open %c", quote)
+	}
+	if open || word.Len() > 0 {
+		words = append(words, word.String())
+	}
+	if len(words) == 0 || words[0] != startName {
+		return nil, fmt.Errorf("expected a command that begins with %s", startName)
+	}
+	return words[1:], nil
+}
+
+// parseStart reads the flags as Humanize's setup does; the errors begin as its
+// own do.
+func parseStart(args []string) (startFlags, error) {
+	f := startFlags{max: 42, timeout: 5400, full: 5, model: "gpt-5.5", effort: "high"}
+	take := func(i *int, name, what string) (string, error) {
+		*i++
+		if *i >= len(args) || strings.HasPrefix(args[*i], "--") {
+			return "", fmt.Errorf("%s requires a %s argument", name, what)
+		}
+		return args[*i], nil
+	}
+	for i := 0; i < len(args); i++ {
+		var err error
+		var v string
+		switch a := args[i]; a {
+		case "--max":
+			if v, err = take(&i, a, "number"); err == nil {
+				f.max, err = positive(a, v)
+			}
+		case "--codex-timeout":
+			if v, err = take(&i, a, "number"); err == nil {
+				f.timeout, err = positive(a, v)
+			}
+		case "--full-review-round":
+			if v, err = take(&i, a, "number"); err == nil {
+				if f.full, err = positive(a, v); err == nil && f.full < 2 {
+					err = errors.New("--full-review-round must be at least 2")
+				}
+			}
+		case "--codex-model":
+			if v, err = take(&i, a, "MODEL:EFFORT"); err == nil {
+				model, effort, ok := strings.Cut(v, ":")
+				f.model = model
+				if ok {
+					f.effort = effort
+				}
+			}
+		case "--base-branch":
+			f.base, err = take(&i, a, "branch name")
+		case "--plan-file":
+			if v, err = take(&i, a, "file path"); err == nil {
+				err = f.setPlan(v)
+			}
+		case "--track-plan-file":
+			f.tracked = true
+		case "--push-every-round":
+			f.push = true
+		case "--claude-answer-codex", "--yolo":
+			f.answer = true
+		case "--privacy":
+			f.privacy = true
+		case "--skip-impl":
+			f.skipImpl = true
+		case "--agent-teams":
+			f.teams = true
+		case "--require-bitlesson-entry-for-none":
+			f.bitlessonEntry = true
+		case "--skip-quiz", "--allow-empty-bitlesson-none":
+		default:
+			if strings.HasPrefix(a, "-") {
+				err = fmt.Errorf("Unknown option: %s", a)
+			} else {
+				err = f.setPlan(a)
+			}
+		}
+		if err != nil {
+			return f, err
+		}
+	}
+	return f, nil
+}
+
+func (f *startFlags) setPlan(path string) error {
+	if f.plan != "" {
+		return errors.New("Multiple plan files specified")
+	}
+	f.plan = path
+	return nil
+}
+
+func positive(name, v string) (int, error) {
+	n, err := strconv.Atoi(v)
+	if err != nil || n < 0 {
+		return 0, fmt.Errorf("%s must be a positive integer, got: %s", name, v)
+	}
+	return n, nil
+}
+
+// checkSetup refuses what Humanize's setup refuses, in its order and with the
+// beginnings of its messages, as far as the demo can meet the case.
+func checkSetup(ctx context.Context, root string, f startFlags) error {
+	if f.skipImpl {
+		return errors.New("--skip-impl is not part of the simulation (" + Mark + ")")
+	}
+	if active, err := activeLoop(root); err != nil || active {
+		if err != nil {
+			return err
+		}
+		return errors.New("An RLCR loop is already active")
+	}
+	if f.teams && os.Getenv("CLAUDE_CODE_EXPERIMENTAL_AGENT_TEAMS") != "1" {
+		return errors.New("--agent-teams requires the CLAUDE_CODE_EXPERIMENTAL_AGENT_TEAMS environment variable")
+	}
+	if err := checkPlan(ctx, root, f); err != nil {
+		return err
+	}
+	if !regexp.MustCompile(`^[A-Za-z0-9._-]+$`).MatchString(f.model) {
+		return errors.New("Codex model contains invalid characters")
+	}
+	if !slices.Contains([]string{"xhigh", "high", "medium", "low"}, f.effort) {
+		return errors.New("Invalid codex effort: " + f.effort)
+	}
+	return checkTree(ctx, root, f)
+}
+
+func checkPlan(ctx context.Context, root string, f startFlags) error {
+	switch {
+	case f.plan == "":
+		return errors.New("No plan file provided")
+	case filepath.IsAbs(f.plan):
+		return errors.New("Plan file must be a relative path")
+	case strings.ContainsAny(f.plan, " \t"):
+		return errors.New("Plan file path cannot contain spaces")
+	case strings.ContainsAny(f.plan, ";&|$`<>(){}[]!?#~*\\"):
+		return errors.New("Plan file path contains shell metacharacters")
+	}
+	path := filepath.Join(root, filepath.FromSlash(f.plan))
+	info, err := os.Lstat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return errors.New("Plan file not found: " + f.plan)
+	case err != nil:
+		return fmt.Errorf("Plan file not readable: %w", err)
+	case info.Mode()&fs.ModeSymlink != 0:
+		return errors.New("Plan file cannot be a symbolic link")
+	case !filepath.IsLocal(filepath.FromSlash(f.plan)):
+		return errors.New("Plan file must be within project directory")
+	}
+	inGit, err := git(ctx, root, time.Time{}, "ls-files", "--", f.plan)
+	if err != nil {
+		return err
+	}
+	if f.tracked && inGit == "" {
+		return errors.New("--track-plan-file requires plan file to be tracked in git")
+	}
+	if !f.tracked && inGit != "" {
+		return errors.New("Plan file must be gitignored when not using --track-plan-file")
+	}
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return fmt.Errorf("Plan file not readable: %w", err)
+	}
+	lines := strings.Split(strings.TrimRight(string(b), "\n"), "\n")
+	content := 0
+	for _, line := range lines {
+		if s := strings.TrimSpace(line); s != "" && !strings.HasPrefix(s, "#") && !strings.HasPrefix(s, "<!--") {
+			content++
+		}
+	}
+	if len(lines) < 5 {
+		return fmt.Errorf("Plan is too simple (only %d lines)", len(lines))
+	}
+	if content < 3 {
+		return errors.New("Plan file has insufficient content")
+	}
+	return nil
+}
+
+func checkTree(ctx context.Context, root string, f startFlags) error {
+	status, err := git(ctx, root, time.Time{}, "status", "--porcelain", "--untracked-files=all")
+	if err != nil {
+		return err
+	}
+	var dirty []string
+	for _, line := range strings.Split(status, "\n") {
+		if line != "" && !strings.HasPrefix(line, "?? .humanize") {
+			dirty = append(dirty, line)
+		}
+	}
+	if len(dirty) > 0 {
+		return errors.New("Git working tree is not clean:\n" + strings.Join(dirty, "\n"))
+	}
+	if f.base == "" {
+		return errors.New("Could not determine a base branch: the demo wants --base-branch (" + Mark + ")")
+	}
+	if strings.ContainsAny(f.base, ":#\"'`") {
+		return errors.New("Branch name contains YAML-unsafe characters")
+	}
+	if _, err := git(ctx, root, time.Time{}, "rev-parse", "--verify", "-q", "refs/heads/"+f.base); err != nil {
+		return fmt.Errorf("Base branch '%s' does not exist locally", f.base)
+	}
+	return nil
+}
+
+// activeLoop looks at the newest loop folder only, as setup does.
+func activeLoop(root string) (bool, error) {
+	entries, err := os.ReadDir(filepath.Join(root, ".humanize", "rlcr"))
+	if errors.Is(err, fs.ErrNotExist) || len(entries) == 0 {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	newest := filepath.Join(root, ".humanize", "rlcr", entries[len(entries)-1].Name())
+	for _, name := range []string{"state.md", "finalize-state.md", "methodology-analysis-state.md"} {
+		if _, err := os.Stat(filepath.Join(newest, name)); err == nil {
+			return true, nil
+		}
+	}
+	return false, nil
+}
