@@ -139,13 +139,84 @@ func DiffLines(diff []DiffLine, w int, look style.Look) []string {
 		digits = max(digits, len(strconv.Itoa(max(d.Old, d.New))))
 	}
 	out := make([]string, 0, len(diff))
-	for _, d := range diff {
-		out = d.appendTo(out, w, digits, look)
+	for i, d := range diff {
+		out = d.appendTo(out, counterpart(diff, i), w, digits, look)
 	}
 	return out
 }
 
-func (d DiffLine) appendTo(out []string, w, digits int, look style.Look) []string {
+// counterpart returns the line that diff[i] replaces or is replaced by, when a
+// run of removed lines is followed by as many added ones; "" if there is none.
+func counterpart(diff []DiffLine, i int) string {
+	kind := diff[i].Kind
+	if kind != Added && kind != Removed {
+		return ""
+	}
+	from, to := i, i
+	for from > 0 && diff[from-1].Kind == kind {
+		from--
+	}
+	for to < len(diff) && diff[to].Kind == kind {
+		to++
+	}
+	n := to - from
+	other, at := Added, to // where the other run starts
+	if kind == Added {
+		other, at = Removed, from-n
+	}
+	if at < 0 || at+n > len(diff) {
+		return ""
+	}
+	for j := at; j < at+n; j++ {
+		if diff[j].Kind != other {
+			return ""
+		}
+	}
+	if before, after := at-1, at+n; before >= 0 && diff[before].Kind == other || after < len(diff) && diff[after].Kind == other {
+		return "" // the runs are not of one length
+	}
+	return diff[at+i-from].Text
+}
+
+// emphasize paints what differs from other, and blanks at the end, which would
+// not show otherwise.
+func emphasize(s, other string, look style.Look) string {
+	body := strings.TrimRight(s, " \t")
+	tail := s[len(body):]
+	if other != "" {
+		from, to := differing(body, strings.TrimRight(other, " \t"))
+		if shared := len(body) - (to - from); to > from && shared*3 >= len(body) {
+			body = body[:from] + look.Changed.Paint(body[from:to]) + body[to:]
+		}
+	}
+	return body + look.Select.Paint(tail)
+}
+
+// differing returns the bytes of a between the common start and the common end
+// of a and b, widened to whole words.
+func differing(a, b string) (from, to int) {
+	n := min(len(a), len(b))
+	for from < n && a[from] == b[from] {
+		from++
+	}
+	end := 0
+	for end < n-from && a[len(a)-1-end] == b[len(b)-1-end] {
+		end++
+	}
+	to = len(a) - end
+	if from == to {
+		return from, to // only b has more
+	}
+	for from > 0 && a[from-1] != ' ' {
+		from--
+	}
+	for to < len(a) && a[to] != ' ' {
+		to++
+	}
+	return from, to
+}
+
+func (d DiffLine) appendTo(out []string, other string, w, digits int, look style.Look) []string {
 	if d.Kind == Skip {
 		for _, p := range wrap(d.Text, w, false) {
 			out = append(out, look.Hunk.Paint(Strip(p.text))+blanks(w-p.w))
@@ -159,6 +230,10 @@ func (d DiffLine) appendTo(out []string, w, digits int, look style.Look) []strin
 	case Removed:
 		sign, ink = "-", look.Removed
 	}
+	text := d.Text
+	if d.Kind != Same {
+		text = emphasize(text, other, look)
+	}
 	numbers, below := "", ""
 	if w >= 30 && 2*digits+4 < w/2 {
 		numbers = PadLeft(number0(d.Old), digits) + " " + PadLeft(number0(d.New), digits) + " "
@@ -169,7 +244,7 @@ func (d DiffLine) appendTo(out []string, w, digits int, look style.Look) []strin
 		lead = ""
 	}
 	room := w - len(numbers) - len(lead)
-	for _, p := range wrap(d.Text, room, false) {
+	for _, p := range wrap(text, room, true) {
 		out = append(out, look.Dim.Paint(numbers)+ink.Paint(lead+p.text)+blanks(room-p.w))
 		numbers = below
 	}

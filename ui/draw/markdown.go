@@ -87,19 +87,22 @@ func (m *markdown) raw(n int) string {
 }
 
 // indent is what stands left of a block: first on its first line, rest below.
-// Both take n cells.
+// Both take n cells. mark is the innermost marker alone, markN cells.
 type indent struct {
-	first, rest string
-	n           int
+	first, rest, mark string
+	n, markN          int
 }
 
 // add nests a marker of plain text in the indent.
 func (in indent) add(first, rest string, ink style.Token) indent {
-	return indent{first: in.first + ink.Paint(first), rest: in.rest + ink.Paint(rest), n: in.n + Width(first)}
+	n := Width(first)
+	return indent{first: in.first + ink.Paint(first), rest: in.rest + ink.Paint(rest), mark: ink.Paint(first), n: in.n + n, markN: n}
 }
 
 // below is the indent after its first line was used.
-func (in indent) below() indent { return indent{first: in.rest, rest: in.rest, n: in.n} }
+func (in indent) below() indent {
+	return indent{first: in.rest, rest: in.rest, mark: blanks(in.markN), n: in.n, markN: in.markN}
+}
 
 // emit adds one line: the indent, then text of cells width.
 func (m *markdown) emit(lead string, in indent, p piece, source, heading int) {
@@ -109,9 +112,13 @@ func (m *markdown) emit(lead string, in indent, p piece, source, heading int) {
 }
 
 // room returns the cells right of the indent. An indent that leaves less than
-// eight cells is given up, so that deep nesting stays readable in a narrow pane.
+// eight cells is reduced to its innermost marker, so that deep nesting stays
+// readable in a narrow pane; in a very narrow one that goes too.
 func (m *markdown) room(in *indent) int {
-	if m.w-in.n < min(8, m.w) {
+	if m.w-in.n < min(8, m.w/2) {
+		*in = indent{first: in.mark, rest: blanks(in.markN), mark: in.mark, n: in.markN, markN: in.markN}
+	}
+	if m.w-in.n < max(1, min(8, m.w/3)) {
 		*in = indent{}
 	}
 	return m.w - in.n
@@ -147,7 +154,7 @@ func (m *markdown) literal(s string, n int, in indent, ink style.Token) {
 	if in.n > 0 {
 		s = strings.TrimLeft(s, " \t") // the indent already stands there
 	}
-	for _, p := range wrap(s, room, false) {
+	for _, p := range wrap(s, room, true) {
 		p.text = ink.Paint(p.text)
 		m.emit(in.first, in, p, n, 0)
 		in = in.below()

@@ -176,13 +176,17 @@ func (t Table) All() []Action { return slices.Clone(t.actions) }
 // Hint is a key and what it does, ready to draw.
 type Hint struct{ Keys, Text string }
 
-// Footer returns what the footer of a context shows, its own keys first. Without
-// operate mode the actions that need it are left out.
+// Footer returns what the footer of a context shows: help, which must not be cut
+// off, then the context's own keys, then the global ones. Without operate mode
+// the actions that need it are left out.
 func (t Table) Footer(c Context, operate bool) []Hint {
 	var out []Hint
+	if help, ok := t.Action(ShowHelp); ok && len(help.Keys) > 0 && !c.Modal() {
+		out = append(out, Hint{Keys: Show(help.Keys[0]), Text: help.Short})
+	}
 	add := func(c Context) {
 		for _, a := range t.Actions(c) {
-			if a.Short != "" && len(a.Keys) > 0 && (operate || !a.Operate) {
+			if a.ID != ShowHelp && a.Short != "" && len(a.Keys) > 0 && (operate || !a.Operate) {
 				out = append(out, Hint{Keys: Show(a.Keys[0]), Text: a.Short})
 			}
 		}
@@ -212,21 +216,43 @@ func (t Table) HelpFor(c Context) []Section {
 	var out []Section
 	seen := map[Context]bool{}
 	for _, c := range order {
-		if seen[c] {
-			continue
-		}
-		seen[c] = true
-		s := Section{Context: c, Title: title(c)}
-		for _, a := range t.Actions(c) {
-			if len(a.Keys) > 0 {
-				s.Hints = append(s.Hints, Hint{Keys: showAll(a.Keys), Text: a.help()})
-			}
-		}
-		if len(s.Hints) > 0 {
-			out = append(out, s)
+		if !seen[c] {
+			seen[c] = true
+			out = append(out, t.sections(c)...)
 		}
 	}
 	return out
+}
+
+// sections lists the keys of one context; the global ones in three parts.
+func (t Table) sections(c Context) []Section {
+	parts := []Section{{Context: c, Title: title(c)}}
+	if c == Global {
+		parts = append(parts, Section{Context: c, Title: "Moving"}, Section{Context: c, Title: "Screens"})
+	}
+	for _, a := range t.Actions(c) {
+		if len(a.Keys) == 0 {
+			continue
+		}
+		i := 0
+		if c == Global {
+			i = part(a.ID)
+		}
+		parts[i].Hints = append(parts[i].Hints, Hint{Keys: showAll(a.Keys), Text: a.help()})
+	}
+	return slices.DeleteFunc(parts, func(s Section) bool { return len(s.Hints) == 0 })
+}
+
+// part returns in which part of the global keys an action is listed.
+func part(id ID) int {
+	switch {
+	case strings.HasPrefix(string(id), "move."), strings.HasPrefix(string(id), "pane."):
+		return 1
+	case strings.HasPrefix(string(id), "go."):
+		return 2
+	default:
+		return 0
+	}
 }
 
 func (a Action) help() string {

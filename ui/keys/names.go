@@ -122,38 +122,23 @@ func checkKey(a Action, key string) []string {
 // Show returns a key as help writes it.
 func Show(key string) string {
 	switch key {
-	case "up":
-		return "Up"
-	case "down":
-		return "Down"
-	case "left":
-		return "Left"
-	case "right":
-		return "Right"
 	case "pgup":
 		return "PgUp"
 	case "pgdown":
 		return "PgDn"
-	case "home":
-		return "Home"
-	case "end":
-		return "End"
-	case "enter":
-		return "Enter"
-	case "esc":
-		return "Esc"
-	case "tab":
-		return "Tab"
-	case "shift+tab":
-		return "Shift+Tab"
-	case "space":
-		return "Space"
 	}
-	if rest, ok := strings.CutPrefix(key, "ctrl+"); ok {
-		return "Ctrl+" + rest
+	mods, base := split(key)
+	out := ""
+	for _, m := range mods {
+		out += capital(m) + "+"
 	}
-	return key
+	if utf8.RuneCountInString(base) > 1 {
+		base = capital(base)
+	}
+	return out + base
 }
+
+func capital(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
 
 func showAll(keys []string) string {
 	shown := make([]string, len(keys))

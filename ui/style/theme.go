@@ -61,6 +61,7 @@ type Theme struct {
 	Added   Token // diff, with "+"
 	Removed Token // diff, with "-"
 	Hunk    Token // diff, "@@"
+	Changed Token // the part of a changed line that differs
 
 	Bar    Token // filled part of a bar
 	Before Token // what was: earlier bar, base column
@@ -148,6 +149,7 @@ func coloured(name string, p palette) Theme {
 		Added:   token(p.good),
 		Removed: token(p.bad),
 		Hunk:    token(p.info),
+		Changed: token("", bold, underline),
 
 		Bar:    token(p.accent),
 		Before: token(p.before),
