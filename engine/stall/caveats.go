@@ -106,7 +106,7 @@ func Observe(a *Analysis) []Finding {
 			}
 		}
 	}
-	if h, ok := firstOf(&a.Bubbles, LGKMCnt); ok && len(h.Producers) > 0 {
+	if h, ok := firstOf(&a.Bubbles, LGKMCnt); ok && len(h.Producers) > 0 && a.pointsAt(LGKMCnt) {
 		scalar := 0
 		for _, p := range h.Producers {
 			if c := Classify(p.Inst); c == SMem || strings.HasPrefix(p.Inst, "s_") {
@@ -127,6 +127,20 @@ func Observe(a *Analysis) []Finding {
 		}
 	}
 	return out
+}
+
+// pointsAt says that a class is what a reader would act on: the top bubble, or
+// the subject of a recommendation.
+func (a *Analysis) pointsAt(c Class) bool {
+	if top, ok := a.Bubbles.TopBubble(); ok && top.Class == c {
+		return true
+	}
+	for _, r := range a.Report.Recommendations {
+		if r.BubbleClass == c {
+			return true
+		}
+	}
+	return false
 }
 
 func firstOf(b *Bubbles, c Class) (Hotspot, bool) {

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"slices"
+	"strconv"
 
 	"kdapilot/engine/fact"
 	"kdapilot/engine/stall"
@@ -35,8 +36,9 @@ func (l *loader) trust() {
 		t.Occupancy.Estimate = &t.Occupancy.Registers.Estimate
 	}
 	t.WavesListed = f.Listed
-	if t.Arch == "" && f.GfxName != "" {
-		t.Arch = f.GfxName
+	if t.Arch == "" && f.GfxIP > 0 {
+		// The trace knows the generation only: 9 is both gfx942 and gfx950.
+		t.Arch = "gfx" + strconv.FormatInt(f.GfxIP, 10)
 	}
 	if f.ClockMHz != nil {
 		mhz := stall.Round(float64(*f.ClockMHz), 1)
