@@ -140,10 +140,21 @@ func (h *sheet) block(tag string, maxErr float64, elements int, r *rand.Rand) {
 	}
 }
 
-// averages prints the AVG rows: arithmetic means, failing rows included.
+// averages prints the AVG rows.
 func (h *sheet) averages(rows []row) {
-	for _, g := range groups(h.fl.dtypes, h.fl.masks) {
-		var n, timed int
+	for _, a := range averagesOf(rows, h.fl.dtypes, h.fl.masks) {
+		h.line("%72s  %20s | %s", a.name, "", a.text)
+	}
+}
+
+// averageRow is an AVG row: its label and its numbers as they are printed.
+type averageRow struct{ name, text string }
+
+// averagesOf makes the AVG rows: arithmetic means, failing rows included.
+func averagesOf(rows []row, dtypes, masks []string) []averageRow {
+	var out []averageRow
+	for _, g := range groups(dtypes, masks) {
+		var n, timed float64
 		var sum number
 		for _, r := range rows {
 			if !g.takes(r.c) || r.n.status == "ERROR" || r.n.status == "SKIP" {
@@ -161,9 +172,10 @@ func (h *sheet) averages(rows []row) {
 		if n == 0 || timed == 0 {
 			continue
 		}
-		f, t := float64(n), float64(timed)
-		h.line("%72s  %20s | %6s | %8.2e %8.5f | %10.1f %9.1f", "AVG ("+g.name+")", "", "--", sum.maxErr/f, sum.minCos/f, sum.us/t, sum.tflops/t)
+		out = append(out, averageRow{"AVG (" + g.name + ")",
+			fmt.Sprintf("%6s | %8.2e %8.5f | %10.1f %9.1f", "--", sum.maxErr/n, sum.minCos/n, sum.us/timed, sum.tflops/timed)})
 	}
+	return out
 }
 
 // group is one AVG row; empty fields take every cell.

@@ -35,60 +35,74 @@ func cut(s string) string {
 	return s
 }
 
-// extras plays the section after the table. ok is false when a case failed,
-// done is false when the context ended.
+// extraRow is one case with its numbers; c carries its dtype and mask.
+type extraRow struct {
+	p pair
+	c cell
+	n number
+}
+
+func (r extraRow) label() string {
+	return fmt.Sprintf("  %-24s %-24s %4d %4d %4d %6s %8s %20s", cut(list(r.p.q)), cut(list(r.p.kv)), r.p.h, r.p.hkv, r.c.d, r.c.dtype, r.c.mask, "")
+}
+
+// extras plays the section after the table. ok is false when its CSV could not
+// be written, done is false when the context ended.
 func (h *sheet) extras(ctx context.Context) (ok, done bool) {
 	const head = "  Sq                       Skv                         H  Hkv    D  dtype   causal Path                 | Status |   MaxErr   MinCos |   Time(us)   TFLOPS"
-	wide := len(head)
-	h.line("%s\nAdditional dense/varlen/cross-length cases: FlyDSL vs reference\n%s", strings.Repeat("=", wide), strings.Repeat("=", wide))
-	var lines []string
-	records := [][]string{{"Sq", "Skv", "H", "Hkv", "D", "dtype", "causal", "Path", "Status", "MaxErr", "MinCos", "Time(us)", "TFLOPS"}}
-	sums := map[string]*row{}
-	counts := map[string]float64{}
+	rule, dashes := strings.Repeat("=", ruleWidth), "  "+strings.Repeat("-", len(head)-2)
+	h.line("%s\nAdditional dense/varlen/cross-length cases: FlyDSL vs reference\n%s", rule, rule)
+	rows, done := h.extraRows(ctx)
+	if !done {
+		return false, false
+	}
+	h.line("\n%s\n%s", head, dashes)
+	plain := make([]row, 0, len(rows))
+	for _, r := range rows {
+		h.line("%s | %s", r.label(), r.n.cells())
+		plain = append(plain, row{r.c, r.n})
+	}
+	h.line("%s", dashes)
+	for _, a := range averagesOf(plain, h.fl.dtypes, h.fl.masks) {
+		h.line("%103s | %s", a.name, a.text)
+	}
+	h.line("%s", strings.Repeat("=", len(head)))
+	return h.save("fmha_varlen_perf_"+gpuWord+".csv", extraCSV(rows), "Varlen results saved to: "), true
+}
+
+func (h *sheet) extraRows(ctx context.Context) (rows []extraRow, done bool) {
 	for _, dtype := range h.fl.dtypes {
 		for _, mask := range h.fl.masks {
 			for _, p := range extraCases() {
 				for _, d := range []int{64, 128} {
 					if !h.pace.wait(ctx, 0.2) {
-						return false, false
+						return nil, false
 					}
-					c, n := h.extra(p, d, dtype, mask)
-					label := fmt.Sprintf("  %-24s %-24s %4d %4d %4d %6s %8s", cut(list(p.q)), cut(list(p.kv)), p.h, p.hkv, d, dtype, mask)
-					h.line("%s %20s ...", label, "")
-					lines = append(lines, fmt.Sprintf("%s %20s | %s", label, "", n.cells()))
-					records = append(records, []string{list(p.q), list(p.kv), fmt.Sprint(p.h), fmt.Sprint(p.hkv), fmt.Sprint(d), dtype, mask, "", n.status,
-						n.num("%.2e", n.maxErr), n.num("%.5f", n.minCos), n.time("%.1f", n.us), n.time("%.1f", n.tflops)})
-					for _, g := range groups(h.fl.dtypes, h.fl.masks) {
-						if !g.takes(c) {
-							continue
-						}
-						if sums[g.name] == nil {
-							sums[g.name] = &row{}
-						}
-						s := sums[g.name]
-						s.n.us, s.n.tflops, s.n.maxErr, s.n.minCos = s.n.us+n.us, s.n.tflops+n.tflops, s.n.maxErr+n.maxErr, s.n.minCos+n.minCos
-						counts[g.name]++
-					}
+					r := extraRow{p: p, c: p.cell(d, dtype, mask)}
+					r.n = h.measure(r.c)
+					h.line("%s ...", r.label())
+					rows = append(rows, r)
 				}
 			}
 		}
 	}
-	h.line("\n%s\n  %s\n%s\n  %s", head, strings.Repeat("-", wide-2), strings.Join(lines, "\n"), strings.Repeat("-", wide-2))
-	for _, g := range groups(h.fl.dtypes, h.fl.masks) {
-		if s, k := sums[g.name], counts[g.name]; k > 0 {
-			h.line("%103s | %6s | %8.2e %8.5f | %10.1f %9.1f", "AVG ("+g.name+")", "--", s.n.maxErr/k, s.n.minCos/k, s.n.us/k, s.n.tflops/k)
-		}
-	}
-	h.line("%s", strings.Repeat("=", wide))
-	return h.save("fmha_varlen_perf_"+gpuWord+".csv", records, "Varlen results saved to: "), true
+	return rows, true
 }
 
-// extra makes up the numbers of one case from its longest sequence.
-func (h *sheet) extra(p pair, d int, dtype, mask string) (cell, number) {
+// cell stands for the case in the made-up timing: its longest sequence.
+func (p pair) cell(d int, dtype, mask string) cell {
 	s := 1
 	for i := range p.q {
 		s = max(s, p.q[i], p.kv[i])
 	}
-	c := cell{b: len(p.q), s: s, h: p.h, hkv: p.hkv, d: d, sp: 1, dtype: dtype, mask: mask}
-	return c, h.measure(c)
+	return cell{b: len(p.q), s: s, h: p.h, hkv: p.hkv, d: d, sp: 1, dtype: dtype, mask: mask}
+}
+
+func extraCSV(rows []extraRow) [][]string {
+	out := [][]string{{"Sq", "Skv", "H", "Hkv", "D", "dtype", "causal", "Path", "Status", "MaxErr", "MinCos", "Time(us)", "TFLOPS"}}
+	for _, r := range rows {
+		out = append(out, []string{list(r.p.q), list(r.p.kv), fmt.Sprint(r.p.h), fmt.Sprint(r.p.hkv), fmt.Sprint(r.c.d), r.c.dtype, r.c.mask, "", r.n.status,
+			r.n.num("%.2e", r.n.maxErr), r.n.num("%.5f", r.n.minCos), r.n.time("%.1f", r.n.us), r.n.time("%.1f", r.n.tflops)})
+	}
+	return out
 }
