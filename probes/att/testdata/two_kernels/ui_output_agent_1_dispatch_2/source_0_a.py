@@ -1,0 +1,5 @@
+# a
+
+load()
+wait()
+end()

@@ -1,0 +1,3 @@
+load()
+wait()
+wait_again()
