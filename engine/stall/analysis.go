@@ -21,7 +21,7 @@ type Analysis struct {
 	// Origin is the file the numbers were taken from.
 	Origin fact.Origin
 	// Path is what was asked for, Dir the dispatch directory ("" when the bundle
-	// has no decoded trace).
+	// has no decoded trace). Both are paths to open, not cleaned for drawing.
 	Path, Dir string
 	Used      Used
 	Findings  []Finding

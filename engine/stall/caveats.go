@@ -45,6 +45,9 @@ func (t *Trust) occupancyCaveats(say func(string, ...any), idle IdleWaves) {
 	case o.Which == "estimate":
 		say("occupancy was not measured; %d waves/CU is an estimate from the registers, often too low", *o.Estimate)
 	}
+	if strings.HasPrefix(t.Arch, "gfx1") {
+		say("the register estimates are for gfx9 parts and do not hold on %s", t.Arch)
+	}
 	if idle.Available {
 		say("occupancy inside bubbles (peak %d, mean %s) counts idle sampled waves, not occupancy", idle.Peak, idle.Mean)
 	}

@@ -22,6 +22,7 @@ const (
 	maxSmallBytes = 64 << 20
 	maxColumns    = 32
 	minColumns    = 10
+	maxLabels     = 64
 )
 
 // Dispatch is one decoded dispatch directory whose code.json has been read.
@@ -237,7 +238,7 @@ func (p *codeParser) keep(n int) error {
 		p.code.AllMapped++
 	}
 	label := strings.HasPrefix(isa, ";")
-	if label {
+	if label && len(p.code.Labels) < maxLabels {
 		p.code.Labels = append(p.code.Labels, strings.TrimSpace(strings.TrimPrefix(isa, ";")))
 	}
 	line := cell{kind: 'x'}

@@ -1,6 +1,10 @@
 package att
 
-import "fmt"
+import (
+	"fmt"
+
+	"kdapilot/engine/text"
+)
 
 // The codes and exit statuses that flyprof uses for the same conditions.
 const (
@@ -24,9 +28,9 @@ type Error struct {
 	Err  error
 }
 
-// Error gives one line: path, what is wrong, flyprof's code.
+// Error gives one clean line: path, what is wrong, flyprof's code.
 func (e *Error) Error() string {
-	return fmt.Sprintf("%s: %s [%s, exit %d]", e.Path, e.Msg, e.Code, e.Exit)
+	return text.Line(fmt.Sprintf("%s: %s [%s, exit %d]", e.Path, e.Msg, e.Code, e.Exit))
 }
 
 // Unwrap gives the cause, if there is one.

@@ -9,8 +9,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-
-	"kdapilot/engine/stall"
 )
 
 // Bounds of Discover.
@@ -161,21 +159,4 @@ func laterFile(t time.Time, path string) time.Time {
 
 func without(in []string, name string) []string {
 	return slices.DeleteFunc(in, func(s string) bool { return s == name })
-}
-
-// LoadView is Load of path, and of base if it is not "", as the view that
-// `show stalls --json` prints. floorPP is the noise floor in percentage points.
-func LoadView(ctx context.Context, path, base string, floorPP float64, opts Options) (stall.View, error) {
-	a, err := Load(ctx, path, opts)
-	if err != nil {
-		return stall.View{}, err
-	}
-	if base == "" {
-		return stall.NewView(&a, nil, floorPP), nil
-	}
-	b, err := Load(ctx, base, opts)
-	if err != nil {
-		return stall.View{}, err
-	}
-	return stall.NewView(&a, &b, floorPP), nil
 }

@@ -316,8 +316,10 @@ func TestViewWithBase(t *testing.T) {
 			t.Errorf("no %s", want)
 		}
 	}
-	if strings.Contains(b.String(), "null,\n  \"") && strings.Contains(b.String(), `"findings": null`) {
-		t.Error("a list is null")
+	for _, list := range []string{"findings", "reasons", "caveats", "files", "classes", "targets", "recommendations", "hotspots", "by_source"} {
+		if strings.Contains(b.String(), `"`+list+`": null`) {
+			t.Errorf("%s is null instead of a list", list)
+		}
 	}
 }
 

@@ -37,6 +37,9 @@ func Load(ctx context.Context, path string, opts Options) (stall.Analysis, error
 	case !info.IsDir():
 		return loadFile(path, opts)
 	}
+	if err := listable(path); err != nil {
+		return stall.Analysis{}, att.Broken(path, err, "can not be listed: %v", err)
+	}
 	p, err := pick(ctx, path, opts.Tag)
 	if err != nil {
 		return stall.Analysis{}, err
@@ -50,6 +53,15 @@ func Load(ctx context.Context, path string, opts Options) (stall.Analysis, error
 		return AddWaits(ctx, l.a)
 	}
 	return l.a, nil
+}
+
+// listable tells a folder that may not be read from one with nothing in it.
+func listable(dir string) error {
+	f, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	return f.Close()
 }
 
 // loader gathers one analysis.
@@ -107,6 +119,9 @@ func (l *loader) trace(ctx context.Context) error {
 	}
 	l.a.Dir, l.a.Origin, l.a.Rows, l.a.Used = d.Dir, d.Origin, d.Code.Rows, stall.Computed
 	l.a.Trust = stall.NewTrust(&d.Code)
+	if n, err := d.WaveFiles(); err == nil {
+		l.a.Trust.WaveFiles = &n
+	}
 	l.a.Bubbles = stall.Compute(d.Name, d.Code.Rows, l.facts.Idle)
 	l.a.WaitsPending, l.a.Trust.WaitsPending = true, true
 	return nil
