@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"kdapilot/engine/text"
 )
@@ -16,6 +17,8 @@ const (
 )
 
 const (
+	// verdictName is sought first, verdictLabel decides.
+	verdictName  = "mainline progress verdict"
 	verdictLabel = "mainline progress verdict:"
 	// Humanize looks for [P0] … [P9] within the first ten columns of a line and
 	// in the last fifty lines of a code review's log.
@@ -26,38 +29,72 @@ const (
 )
 
 // ParseSummaryReview reads a review of a round summary: end marker, verdict,
-// open question and the conventional counts.
+// open question and the conventional counts. Rules are applied to the raw bytes,
+// as the hook's grep does; only what is kept is cleaned.
 func ParseSummaryReview(b []byte) Review {
 	r := Review{Kind: SummaryReview, Verdict: UnknownVerdict}
-	lane, last := (*Int)(nil), ""
-	n := 0
+	low := asciiLower(b)
+	failed := false
+	for _, s := range sandboxSigns {
+		failed = failed || bytes.Contains(low, []byte(s))
+	}
+	var lane *Int
+	var last []byte
+	n, at := 0, 0
 	for raw := range bytes.Lines(b) {
 		n++
-		l := clipLine(raw)
-		t := strings.TrimSpace(l)
-		if t == "" {
+		lowLine := low[at : at+len(raw)]
+		at += len(raw)
+		t := bytes.TrimSpace(raw)
+		if len(t) == 0 {
 			continue
 		}
 		last = t
-		r.verdictLine(n, l)
-		if !r.OpenQuestion && len([]rune(l)) < questionWidth && strings.Contains(l, "Open Question") {
+		if bytes.Contains(lowLine, []byte(verdictName)) {
+			r.verdictLine(n, clipLine(raw))
+		}
+		if failed {
+			r.sandbox(n, clipLine(t))
+		}
+		if !r.OpenQuestion && len(raw) <= 4*questionWidth && bytes.Contains(raw, []byte("Open Question")) &&
+			utf8.RuneCount(bytes.TrimRight(raw, "\r\n")) < questionWidth {
 			r.OpenQuestion, r.OpenQuestionLine = true, n
 		}
-		r.sandbox(n, t)
-		r.conventions(t)
-		if p, ok := r.laneOf(t); ok {
-			lane = p
-		} else if lane != nil && isItem(l) {
-			if !saysNone(t) {
-				lane.N++
-			}
+		if bytes.IndexByte(t, ':') >= 0 {
+			r.conventions(strings.TrimSpace(clipLine(t)))
 		}
+		lane = r.laneLine(raw, t, lane)
 	}
-	switch Word(last) {
+	switch m := Word(last); m {
 	case MarkComplete, MarkStop:
-		r.Marker = Word(last)
+		r.Marker = m
 	}
 	return r
+}
+
+// asciiLower lowers ASCII only, so that offsets stay those of b.
+func asciiLower(b []byte) []byte {
+	low := make([]byte, len(b))
+	for i, c := range b {
+		if 'A' <= c && c <= 'Z' {
+			c += 'a' - 'A'
+		}
+		low[i] = c
+	}
+	return low
+}
+
+// laneLine opens, counts into or closes a lane.
+func (r *Review) laneLine(raw, t []byte, lane *Int) *Int {
+	if t[0] == '#' || bytes.HasPrefix(t, []byte("**")) {
+		if p, ok := r.laneOf(clipLine(t)); ok {
+			return p
+		}
+	}
+	if lane != nil && isItem(clipLine(raw)) && !saysNone(clipLine(t)) {
+		lane.N++
+	}
+	return lane
 }
 
 // clipLine cleans one raw line and bounds it.
@@ -73,13 +110,6 @@ func clipLine(raw []byte) string {
 // wins. A line with the label and no usable word is remembered only to show.
 func (r *Review) verdictLine(n int, l string) {
 	low := strings.ToLower(l)
-	at := strings.Index(low, verdictLabel)
-	if at < 0 {
-		if !strings.Contains(low, "mainline progress verdict") {
-			return
-		}
-		at = len(low)
-	}
 	v, ok := wordAfterLabel(low)
 	if ok {
 		r.Verdict = v
@@ -136,17 +166,20 @@ func lenient(low string) Verdict {
 	return UnknownVerdict
 }
 
-// sandbox recognises a reviewer that could not work at all.
+// sandboxSigns are what a reviewer writes that could not work at all.
+var sandboxSigns = []string{"bwrap:", "could not complete the review", "acs: unknown/unknown"}
+
+// sandbox remembers the first line with such a sign.
 func (r *Review) sandbox(n int, t string) {
 	if r.CouldNotRun != "" {
 		return
 	}
 	low := strings.ToLower(t)
-	failed := strings.Contains(low, "bwrap:") ||
-		strings.Contains(low, "could not complete the review") ||
-		strings.Contains(low, "acs: unknown/unknown")
-	if failed {
-		r.CouldNotRun, r.CouldNotRunLine = text.Clip(t, maxText), n
+	for _, s := range sandboxSigns {
+		if strings.Contains(low, s) {
+			r.CouldNotRun, r.CouldNotRunLine = text.Clip(t, maxText), n
+			return
+		}
 	}
 }
 

@@ -61,10 +61,12 @@ type Round struct {
 // Attempt is one start of a reviewer, from the files in the cache folder. Only
 // the newest start of a round is on disk: each one rewrites the files.
 type Attempt struct {
+	// Status is NotRead for older loops, of which only the names were looked at.
+	Status fact.Status `json:"status"`
 	Command
 	CmdModTime time.Time `json:"cmd_mod_time,omitzero"`
-	Log        string    `json:"log"` // absolute path
-	LogBytes   int64     `json:"log_bytes"`
+	Log        string    `json:"log"`       // absolute path
+	LogBytes   int64     `json:"log_bytes"` // -1 when not read
 	LogModTime time.Time `json:"log_mod_time,omitzero"`
 	// OutBytes is the size of the .out file, which stays 0 until the reviewer is
 	// done; -1 where there is none (code reviews never have one).

@@ -114,15 +114,21 @@ func isReviewerFile(rest string) bool {
 }
 
 func (r *reader) attempt(dir, stem string, have map[string]bool) *loop.Attempt {
-	a := &loop.Attempt{OutBytes: -1}
+	a := &loop.Attempt{OutBytes: -1, LogBytes: -1}
+	if have[stem+".log"] {
+		a.Log = join(dir, stem+".log")
+	}
+	if !r.full {
+		return a
+	}
+	a.Status = fact.OK
 	cmd := join(dir, stem+".cmd")
 	if st, err := look(cmd); err == nil {
 		a.CmdModTime = st.mod
 		// Only the head is wanted: the rest of a .cmd file is the whole prompt.
 		a.Command, _ = parsed(&r.s.cache, cmd, "cmd", st, maxCmdFile, false, func(b []byte, _ *fact.Origin) loop.Command { return loop.ParseCommand(b) })
 	}
-	if have[stem+".log"] {
-		a.Log = join(dir, stem+".log")
+	if a.Log != "" {
 		if st, err := look(a.Log); err == nil {
 			a.LogBytes, a.LogModTime = st.size, st.mod
 		}
