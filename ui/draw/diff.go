@@ -139,43 +139,36 @@ func DiffLines(diff []DiffLine, w int, look style.Look) []string {
 		digits = max(digits, len(strconv.Itoa(max(d.Old, d.New))))
 	}
 	out := make([]string, 0, len(diff))
+	others := counterparts(diff)
 	for i, d := range diff {
-		out = d.appendTo(out, counterpart(diff, i), w, digits, look)
+		out = d.appendTo(out, others[i], w, digits, look)
 	}
 	return out
 }
 
-// counterpart returns the line that diff[i] replaces or is replaced by, when a
-// run of removed lines is followed by as many added ones; "" if there is none.
-func counterpart(diff []DiffLine, i int) string {
-	kind := diff[i].Kind
-	if kind != Added && kind != Removed {
-		return ""
-	}
-	from, to := i, i
-	for from > 0 && diff[from-1].Kind == kind {
-		from--
-	}
-	for to < len(diff) && diff[to].Kind == kind {
-		to++
-	}
-	n := to - from
-	other, at := Added, to // where the other run starts
-	if kind == Added {
-		other, at = Removed, from-n
-	}
-	if at < 0 || at+n > len(diff) {
-		return ""
-	}
-	for j := at; j < at+n; j++ {
-		if diff[j].Kind != other {
-			return ""
+// counterparts returns for each line the text it replaces or is replaced by,
+// where a run of removed lines is followed by as many added ones; "" elsewhere.
+func counterparts(diff []DiffLine) []string {
+	out := make([]string, len(diff))
+	for i := 0; i < len(diff); {
+		removed := i
+		for i < len(diff) && diff[i].Kind == Removed {
+			i++
+		}
+		added := i
+		for i < len(diff) && diff[i].Kind == Added {
+			i++
+		}
+		if n := added - removed; n > 0 && i-added == n {
+			for k := range n {
+				out[removed+k], out[added+k] = diff[added+k].Text, diff[removed+k].Text
+			}
+		}
+		if i == removed {
+			i++
 		}
 	}
-	if before, after := at-1, at+n; before >= 0 && diff[before].Kind == other || after < len(diff) && diff[after].Kind == other {
-		return "" // the runs are not of one length
-	}
-	return diff[at+i-from].Text
+	return out
 }
 
 // emphasize paints what differs from other, and blanks at the end, which would

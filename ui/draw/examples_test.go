@@ -407,6 +407,16 @@ func TestMarkdownKeepsSourceLines(t *testing.T) {
 	}
 }
 
+func TestMarkdownLongUnderline(t *testing.T) {
+	lines := Markdown("Title\n"+strings.Repeat("-", 90)+"\n\n"+strings.Repeat("*", 90)+"\n", 40, look())
+	if lines[0].Heading != 2 {
+		t.Errorf("a long underline makes no heading: %+v", lines)
+	}
+	if last := lines[len(lines)-1]; Strip(last.Text) != strings.Repeat("─", 40) {
+		t.Errorf("a long rule is drawn as %q", last.Text)
+	}
+}
+
 func TestHelpUsesColumns(t *testing.T) {
 	groups := []Group{{"Moving", []Hint{{"j", "down"}, {"k", "up"}}}, {"Views", []Hint{{"1", "overview"}}}}
 	if n := len(Help(groups, 120, look())); n != 3 {

@@ -33,7 +33,7 @@ func Markdown(source string, w int, look style.Look) []MDLine {
 	}
 	m := newMarkdown(source, w, look)
 	md := goldmark.New(goldmark.WithExtensions(extension.Table))
-	m.blocks(md.Parser().Parse(text.NewReader(m.src)), indent{})
+	m.blocks(md.Parser().Parse(text.NewReader(guard(m.src))), indent{})
 	m.gap(len(m.starts), indent{})
 	return m.out
 }
@@ -93,9 +93,15 @@ type indent struct {
 	n, markN          int
 }
 
+// maxIndent bounds the indent of absurdly deep nesting; it starts again there.
+const maxIndent = 120
+
 // add nests a marker of plain text in the indent.
 func (in indent) add(first, rest string, ink style.Token) indent {
 	n := Width(first)
+	if in.n+n > maxIndent {
+		in = indent{}
+	}
 	return indent{first: in.first + ink.Paint(first), rest: in.rest + ink.Paint(rest), mark: ink.Paint(first), n: in.n + n, markN: n}
 }
 
@@ -288,7 +294,8 @@ func number(line string, marker byte) string {
 
 // firstLine returns the first source line of the first block inside n.
 func (m *markdown) firstLine(n ast.Node) (int, bool) {
-	for c := n; c != nil; c = c.FirstChild() {
+	const deepest = 50 // each level of a list looks down once
+	for depth, c := 0, n; c != nil && depth < deepest; depth, c = depth+1, c.FirstChild() {
 		if c.Type() == ast.TypeBlock && c.Lines() != nil && c.Lines().Len() > 0 {
 			line := m.lineOf(c.Lines().At(0).Start)
 			if _, fenced := c.(*ast.FencedCodeBlock); fenced && line > m.cursor {

@@ -71,3 +71,20 @@ func letters(s string) map[rune]int {
 	}
 	return m
 }
+
+// TestMarkdownSurvivesHostileInput: 120 KB of one marker must not take time or
+// memory in the square of its size, and must still be shown.
+func TestMarkdownSurvivesHostileInput(t *testing.T) {
+	look := style.NewLook(style.Default(), style.Unicode())
+	for _, unit := range []string{
+		"[", "![", "[a](", "[a]: b\n", "> ", "- ", "* * * a\n", "1. ", "  - a\n", "<", "<a\n", "<!--", "*a ", "**a", "_a", "`", "```\n", "|", "a|b\n-|-\n", "| a | b |\n",
+		"\\", "&", "x", "a b ", "\t", "\x1b[31m", "中", "e\u0301", "\xff", "\n", "#", "# a\n",
+	} {
+		src := strings.Repeat(unit, (120<<10)/len(unit))
+		lines := Texts(Markdown(src, 80, look))
+		exact(t, lines, 80)
+		if got, want := letters(strings.Join(lines, ""))['a'], letters(src)['a']; got < want {
+			t.Errorf("%q: %d letters of %d are shown", unit, got, want)
+		}
+	}
+}
