@@ -156,6 +156,12 @@ func TestWarnings(t *testing.T) {
 			f := Review{Kind: CodeReview, Findings: []Finding{{Severity: "P1", Title: "same", Path: "a.py"}}}
 			l.Rounds[0].Review, l.Rounds[1].Review = f, f
 		}},
+		{"folder-too-large", func(l *Loop) { l.RoundsDropped = 1 }},
+		{"reviewer-outlives-loop", func(l *Loop) {
+			l.StateFile, l.Outcome = "cancel-state.md", "cancel"
+			l.Rounds[1].Run = attempt(t0)
+			*l = reviewer(*l, fact.OK, 9)
+		}},
 		{"finding-missed", func(l *Loop) { l.Reviewer.Missed = []Finding{{Severity: "P1", Title: "x"}} }},
 		{"nobody-reviewing", func(l *Loop) { l.LastChange = t0.Add(-time.Hour); l.Rounds[1].Summary.ModTime = t0.Add(-time.Hour) }},
 	} {

@@ -64,7 +64,11 @@ type Loop struct {
 	// MarkerSince holds the time of each marker file.
 	MarkerSince map[string]time.Time `json:"marker_since,omitempty"`
 	Rounds      []Round              `json:"rounds"` // ascending by number
-	Tracker     Tracker              `json:"tracker"`
+	// RoundsDropped counts round files beyond the limit; ListingCut says that the
+	// folder holds more entries than are looked at.
+	RoundsDropped int     `json:"rounds_dropped,omitempty"`
+	ListingCut    bool    `json:"listing_cut,omitempty"`
+	Tracker       Tracker `json:"tracker"`
 
 	// SignalPending says that setup's session signal still waits for this loop;
 	// SignalSince is the age anchor of that signal.

@@ -97,9 +97,10 @@ func (l *Loop) decidePhase() Phase {
 
 // Candidates are the reviewer starts that could still be running: those of the
 // current round and of the code review after it. Logs of these are worth a look
-// at processes; empty means that no wait is possible.
+// at processes; empty means that no wait is possible. Cancelling does not kill a
+// reviewer, so a cancelled loop may still have one.
 func (l *Loop) Candidates() []*Attempt {
-	if !l.Active() || string(l.StateFile) != stateActive {
+	if string(l.StateFile) != stateActive && l.Outcome != "cancel" {
 		return nil
 	}
 	var out []*Attempt

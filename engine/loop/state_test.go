@@ -154,7 +154,7 @@ func FuzzParseCommand(f *testing.F) {
 func clean(t *testing.T, ss ...string) {
 	t.Helper()
 	for _, s := range ss {
-		if strings.ContainsAny(s, "\x1b\x07\r\x00\x9b") {
+		if strings.ContainsAny(s, "\x1b\x07\r\x00\u009b") {
 			t.Errorf("control characters in %q", s)
 		}
 	}

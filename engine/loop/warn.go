@@ -13,6 +13,9 @@ import (
 func (l *Loop) warnings(now time.Time) []Warning {
 	w := warner{l: l, now: now, active: l.Active() && !l.Ignored, out: []Warning{}}
 	w.damaged()
+	if l.ListingCut || l.RoundsDropped > 0 {
+		w.add(Warning{ID: "folder-too-large", Severity: Amber, Path: l.Dir, Text: "the loop folder holds more than is looked at: rounds or files are left out"})
+	}
 	if l.Ignored {
 		w.add(Warning{ID: "ignored-active", Severity: Amber, Text: "active on disk, ignored by Humanize: a newer loop folder exists", Path: l.Dir})
 	}
@@ -138,6 +141,9 @@ func (w *warner) schema() {
 func (w *warner) reviewer() {
 	v := &w.l.Reviewer
 	switch {
+	case v.Alive && w.l.Phase == Ended:
+		w.add(Warning{ID: "reviewer-outlives-loop", Severity: Note, Path: v.Log, Since: v.Started,
+			Text: fmt.Sprintf("the %s of round %d still runs (pid %d) although the loop has ended", spoken(v.Kind), v.Round, v.PID)})
 	case v.Alive && !v.Deadline.IsZero() && w.now.After(v.Deadline):
 		w.add(Warning{ID: "reviewer-overdue", Severity: Red, Path: v.Log, Since: v.Deadline,
 			Text: fmt.Sprintf("the %s of round %d runs past its timeout (pid %d)", spoken(v.Kind), v.Round, v.PID)})

@@ -43,7 +43,8 @@ func (s *Scanner) loop(ctx context.Context, root string, p place, newest bool, s
 	r := &reader{s: s, root: root, newest: newest, stats: map[string]stat{}}
 	r.l = loop.Loop{Name: p.name, Dir: p.dir, Layout: p.layout, Markers: []string{}, Rounds: []loop.Round{}, CacheFiles: []string{}}
 	at := time.Now()
-	list, _, folder, err := s.list(p.dir, MaxDirEntries)
+	list, cut, folder, err := s.list(p.dir, MaxDirEntries)
+	r.l.ListingCut = cut
 	if err != nil {
 		r.l.Origin = missing(p.dir, err)
 		r.l.Origin.Status = fact.Unreadable
@@ -56,7 +57,7 @@ func (s *Scanner) loop(ctx context.Context, root string, p place, newest bool, s
 		// and the look at it. One more listing tells a rename from a loss.
 		delete(s.lists, p.dir)
 		if list, _, folder, err = s.list(p.dir, MaxDirEntries); err == nil {
-			r.l.Rounds, r.stats = []loop.Round{}, map[string]stat{}
+			r.l.Rounds, r.l.RoundsDropped, r.stats = []loop.Round{}, 0, map[string]stat{}
 			r.files(list)
 			r.state()
 		}
@@ -65,7 +66,7 @@ func (s *Scanner) loop(ctx context.Context, root string, p place, newest bool, s
 	if r.l.SignalPending {
 		r.l.SignalSince = sig.Since
 	}
-	r.full = newest || r.l.Active()
+	r.full = newest || r.l.Active() // what a person may look into right away
 	r.markers()
 	r.tracker()
 	cacheKey := r.attempts()
@@ -130,6 +131,7 @@ func (r *reader) files(list []string) {
 		}
 		rec := r.round(round)
 		if rec == nil {
+			r.l.RoundsDropped++
 			continue
 		}
 		rec.Files = append(rec.Files, kind)

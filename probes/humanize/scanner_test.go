@@ -3,6 +3,7 @@ package humanize
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -226,6 +227,17 @@ func TestOddFolders(t *testing.T) {
 	}
 	if len(set.Consultations) != 1 || set.Consultations[0].Status != "open" {
 		t.Errorf("consultations %+v", set.Consultations)
+	}
+}
+
+func TestManyRounds(t *testing.T) {
+	root, cacheRoot, dir, _ := worktree(t)
+	for i := range MaxRounds {
+		put(t, dir, fmt.Sprintf("round-%d-prompt.md", i+2), "x")
+	}
+	set := scan(t, NewScanner(root, Options{CacheRoot: cacheRoot}))
+	if l := set.Current(); len(l.Rounds) != MaxRounds || l.RoundsDropped == 0 || !hasWarning(l, "folder-too-large") {
+		t.Errorf("%d rounds, %d dropped", len(l.Rounds), l.RoundsDropped)
 	}
 }
 
