@@ -251,6 +251,9 @@ func (b *builder) expect(c *Command) error {
 	}
 	if b.pre.Extra {
 		c.ExpectedExtra = v.ExtraRows
+		if b.pre.ExtraRows > 0 {
+			c.ExpectedExtra = b.pre.ExtraRows
+		}
 	}
 	return nil
 }

@@ -96,7 +96,8 @@ type Axis struct {
 	Kind string `toml:"kind" json:"kind"`
 	// Words are the legal values of a word axis.
 	Words []string `toml:"words" json:"words,omitempty"`
-	// Flags turn a word into the harness's flag, for {name:flag} in an argv.
+	// Flags turn a value into the harness's argument, for {name:flag} in an
+	// argv.
 	Flags map[string]string `toml:"flags" json:"flags,omitempty"`
 }
 
@@ -201,6 +202,9 @@ type Preset struct {
 	Set string `toml:"set" json:"set,omitempty"`
 	// Extra says that the varlen or extra section is printed too.
 	Extra bool `toml:"extra" json:"extra,omitempty"`
+	// ExtraRows replaces the variant's number of extra rows when it is not 0,
+	// for presets that restrict dtypes or masks.
+	ExtraRows int `toml:"extra_rows" json:"extra_rows,omitempty"`
 	// Metrics are the gate metrics its rows carry. A gate whose metric is
 	// missing here can not be cleared by this preset.
 	Metrics []string `toml:"metrics" json:"metrics,omitempty"`

@@ -360,6 +360,45 @@ func TestFlashAttentionCensus(t *testing.T) {
 	}
 }
 
+// TestOtherCensus holds what the other families expect of their commands.
+func TestOtherCensus(t *testing.T) {
+	for _, tt := range []struct {
+		family, preset, cell string
+		cells, extra         int
+		argv                 string // a part of it
+	}{
+		{"flashattn-deep", "sweep", "", 440, 0, "--warmup 10 --iters 20"},
+		{"flashattn-fp8", "smoke", "", 1, 0, "--dtype fp8 --compare --causal"},
+		{"flashattn-fp8", "sweep", "", 440, 0, "--warmup 10 --iters 20"},
+		{"flashattn-fp8", "compare", "", 220, 0, "--dtype fp8 --compare"},
+		{"flashattn-fp8", "extra", "", 220, 52, "--dtype fp8 --extra"},
+		{"mxfp4-moe", "smoke", "", 3, 0, "op_tests/test_moe_2stage.py -q 4 -dim 7168,256 -e 257 -k 9 -t 1 32 4096"},
+		{"mxfp4-moe", "sweep-dsv4-a8w4", "", 16, 0, "-q 7 -a silu -dim 7168,512 -e 385 -k 7 -t 1 2 4"},
+		{"mxfp4-moe", "sweep-gptoss-a4w4", "", 8, 0, "-q 4 -a swiglu -dim 3072,3072 -e 128 -k 4 -t 256 512"},
+		{"mxfp4-moe", "focus", "fmoe_a8w4_t512_d3072x3072_e128k4", 1, 0, "-q 7 -a swiglu -dim 3072,3072 -e 128 -k 4 -t 512"},
+		{"gemm", "focus", "M16_N40960_K5120_fp8_tile16x128x256", 1, 0, "--in_dtype fp8 -M 16 -N 40960 -K 5120 --tile_m 16 --tile_n 128 --tile_k 256"},
+		{"generic", "compare", "", 0, 0, "bash .humanize/kernel-agent/bench.sh"},
+	} {
+		f := shipped(t, tt.family)
+		c, err := f.Preset(tt.preset, family.Params{Worktree: "/w", Cell: tt.cell, Roots: map[string]string{"aiter": "/aiter"}})
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		if len(c.Expected) != tt.cells || c.ExpectedExtra != tt.extra || !strings.Contains(strings.Join(c.Argv, " "), tt.argv) {
+			t.Errorf("%s %s: %d cells, %d extra, %v", tt.family, tt.preset, len(c.Expected), c.ExpectedExtra, c.Argv)
+		}
+	}
+	all, err := shipped(t, "mxfp4-moe").Expand("")
+	if err != nil || len(all) != 96 {
+		t.Errorf("mxfp4-moe: %d cells, want 96 (%v)", len(all), err)
+	}
+	seq, err := shipped(t, "gemm").Sequence("sweep", family.Params{Worktree: "/w"})
+	if err != nil || len(seq) != 9 {
+		t.Errorf("gemm sweep: %d commands, want 9 (%v)", len(seq), err)
+	}
+}
+
 func FuzzParse(f *testing.F) {
 	f.Add([]byte(small))
 	f.Add([]byte("schema = 1\n[cells]\nkey = \"{S\"\nloop = [\"row\", \"row\"]\n"))

@@ -80,7 +80,7 @@ func (l *linter) axes() {
 		}
 		seen[a.Name] = true
 		for w := range a.Flags {
-			if !contains(a.Words, w) {
+			if a.Kind == "word" && !contains(a.Words, w) {
 				l.bad(w, "axis %s: a flag for %q, which is not one of its words", a.Name, w)
 			}
 		}

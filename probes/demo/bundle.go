@@ -143,7 +143,7 @@ func idleWaves(t *tracer) stall.IdleWaves {
 	for _, n := range s.State {
 		peak, sum = max(peak, n), sum+n
 	}
-	return stall.IdleWaves{Available: true, Peak: peak, Mean: stall.Round(float64(sum)/float64(len(s.State)), 1), Samples: len(s.State), HasOccupancyJSON: true}
+	return stall.IdleWaves{Available: true, Peak: peak, Mean: stall.Round(float64(sum)/float64(len(s.State)), 2), Samples: len(s.State), HasOccupancyJSON: true}
 }
 
 // judge gives the bound, the headline and the opportunities in flyprof's words.
