@@ -87,6 +87,8 @@ func (s *side) add(r *Row) {
 		note(&s.skipped, string(r.Status))
 	case saysNaN(r):
 		note(&s.nan, "NaN or Inf in the output")
+	case gateWord(r) == "fail":
+		note(&s.failed, "fails the gate")
 	case !r.US.Positive():
 		note(&s.untimed, string(r.Status)+" without a time")
 	default:

@@ -21,8 +21,10 @@ type Result struct {
 	AvgRows []Row `json:"avg_rows,omitempty"`
 	// PerfTable is a "FlyDSL vs AIter" table.
 	PerfTable []Row `json:"perf_table,omitempty"`
-	// Skips are cases that the harness announced and did not run.
-	Skips []Row `json:"skips,omitempty"`
+	// Skips are the harness's words about what it did not run; Skipped are
+	// such cases with their axes.
+	Skips   []string `json:"skips,omitempty"`
+	Skipped []Row    `json:"skipped,omitempty"`
 
 	// Verdict is the literal last verdict line, nil when none was printed.
 	Verdict *string `json:"verdict"`
@@ -38,7 +40,8 @@ type Result struct {
 
 	CSVAnnounced []string `json:"csv_announced"`
 	RowLinesSeen int      `json:"row_lines_seen"`
-	// Counts are of Rows by status; the other two of their sections.
+	// Counts are of Rows by status, with the totals of cases that a harness
+	// prints itself (scanned, recorded, …); the other two of their sections.
 	Counts       map[string]int `json:"counts"`
 	VarlenCounts map[string]int `json:"varlen_counts,omitempty"`
 	ExtraCounts  map[string]int `json:"extra_counts,omitempty"`

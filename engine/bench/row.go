@@ -26,10 +26,11 @@ const (
 	OK       Status = "ok"
 	Missing  Status = "missing"
 	// Measured is the FlyDSL MoE line: a number that nothing gated.
-	Measured    Status = "OK"
-	Failed      Status = "failed"
-	Unsupported Status = "unsupported"
-	SkipCell    Status = "skip"
+	Measured      Status = "OK"
+	Failed        Status = "failed"
+	Unsupported   Status = "unsupported"
+	SkipCell      Status = "skip"
+	NotConfigured Status = "not_configured"
 )
 
 // Class sorts the spellings of all harnesses into what they mean.
@@ -50,7 +51,7 @@ func (s Status) Class() Class {
 		return ClassPass
 	case Fail, Error, BenchErr, Missing, Failed:
 		return ClassFail
-	case Skip, SkipCell, Unsupported:
+	case Skip, SkipCell, Unsupported, NotConfigured:
 		return ClassSkip
 	}
 	return ClassUngated

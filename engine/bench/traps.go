@@ -60,8 +60,11 @@ func (v *Verdict) trapNothingRan(r *Result, rows []Row) {
 			v.say(Red, "FA-20", "skipped, and the run still says that all passed: "+e.Name, e.Note)
 		}
 	}
-	for i := range r.Skips {
-		v.say(Amber, "FA-06", "not run: "+r.Skips[i].Key, r.Skips[i].Error)
+	for _, s := range r.Skips {
+		v.say(Amber, "FA-06", "not run: "+s, "")
+	}
+	for i := range r.Skipped {
+		v.say(Amber, "FA-06", "not run: "+r.Skipped[i].Key, r.Skipped[i].Error)
 	}
 }
 

@@ -24,7 +24,11 @@ type collector struct {
 
 	rows, varlen, extra, compare table
 	dropped                      int
-	last                         string
+	// totals are counts that the harness printed itself.
+	totals map[string]int
+	// repeats are rows of a file that holds several runs of the same cells.
+	repeats []bench.Row
+	last    string
 
 	stream Stream
 	line   int
@@ -73,7 +77,7 @@ func (c *collector) replace(old *bench.Row, r bench.Row) {
 	}
 	changed := r.Status != old.Status || r.Error != old.Error ||
 		!sameNum(r.US, old.US) || !sameNum(r.TFLOPS, old.TFLOPS) ||
-		!sameNum(r.MaxErr, old.MaxErr) || !sameNum(r.MinCos, old.MinCos)
+		!sameNum(r.MaxErr, old.MaxErr) || !sameNum(r.MinCos, old.MinCos) || len(r.Warnings) != len(old.Warnings)
 	*old = r
 	if changed {
 		c.emitRow(&r)
@@ -88,6 +92,14 @@ func (c *collector) emitRow(r *bench.Row) {
 	if c.sink != nil {
 		c.sink(bench.Event{Kind: bench.EventRow, Row: *r})
 	}
+}
+
+// total records a count that the harness printed itself.
+func (c *collector) total(name string, n int) {
+	if c.totals == nil {
+		c.totals = make(map[string]int)
+	}
+	c.totals[name] = n
 }
 
 // current reports the cell that is running now.
@@ -137,8 +149,17 @@ func said(s string) string { return text.Clip(text.Line(s), maxText) }
 // result assembles what was found so far.
 func (c *collector) result() bench.Result {
 	r := c.res
+	if len(c.repeats) > 0 {
+		r.Rows = c.repeats
+		r.Counts = count(r.Rows)
+		r.VarlenRows, r.ExtraRows, r.CSVAnnounced = []bench.Row{}, []bench.Row{}, []string{}
+		return r
+	}
 	r.Rows, r.VarlenRows, r.ExtraRows, r.CompareRows = clone(c.rows.rows), clone(c.varlen.rows), clone(c.extra.rows), c.compare.rows
 	r.Counts = count(r.Rows)
+	for k, v := range c.totals {
+		r.Counts[k] = v
+	}
 	if len(r.VarlenRows) > 0 {
 		r.VarlenCounts = count(r.VarlenRows)
 	}

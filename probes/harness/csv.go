@@ -105,6 +105,17 @@ func csvRow(f Family, s *sheet) func(*collector, *sheet) error {
 	switch f {
 	case FlashAttn:
 		return flashCSV(s)
+	case RunBenchmark:
+		if s.has("metric") {
+			return ciHistoryCSV
+		}
+		return runBenchCSV
+	case ProfLib:
+		return profLibCSV(s)
+	case MoEFlyDSL:
+		return kdaCSV
+	case MoEAiter:
+		return aiterCSV
 	}
-	return func(*collector, *sheet) error { return nil }
+	return func(*collector, *sheet) error { return fmt.Errorf("family %s has no CSV", f) }
 }

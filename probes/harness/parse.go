@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -181,7 +182,9 @@ func parseData(path, kind string, opt Options) (bench.Result, error) {
 	return r, nil
 }
 
-// mergeData joins the results of data files; the last row of a key wins.
+// mergeData joins the results of data files. Two files often hold the same
+// records: of two rows with one key the one with more members is kept, and a
+// different time is said.
 func mergeData(data []bench.Result) bench.Result {
 	if len(data) == 1 {
 		return data[0]
@@ -195,7 +198,7 @@ func mergeData(data []bench.Result) bench.Result {
 			rows []bench.Row
 		}{{&c.rows, d.Rows}, {&c.varlen, d.VarlenRows}, {&c.extra, d.ExtraRows}, {&c.compare, d.CompareRows}} {
 			for _, r := range t.rows {
-				c.put(t.to, r)
+				c.merge(t.to, r)
 			}
 		}
 		c.res.AvgRows = append(c.res.AvgRows, d.AvgRows...)
@@ -211,6 +214,28 @@ func mergeData(data []bench.Result) bench.Result {
 		}
 	}
 	return c.result()
+}
+
+// merge files a row of a further data file.
+func (c *collector) merge(t *table, r bench.Row) {
+	i, ok := t.at([]byte(r.Key))
+	if !ok {
+		c.line = r.Line
+		c.put(t, r)
+		return
+	}
+	if !closeTimes(t.rows[i].US, r.US) {
+		c.diag(bench.Amber, "two files give %s different times: %s and %s us", r.Key, t.rows[i].US, r.US)
+	}
+	if len(r.Fields) > len(t.rows[i].Fields) {
+		r.Seen += t.rows[i].Seen
+		t.rows[i] = r
+	}
+}
+
+// closeTimes allows for the rounding of a log to 0.1 us.
+func closeTimes(a, b bench.Num) bool {
+	return sameNum(a, b) || a.OK && b.OK && math.Abs(a.V-b.V) <= 0.0501
 }
 
 // combine adds to the rows of a log what only data files know, and says where
@@ -251,7 +276,7 @@ func crossCheck(r *bench.Result, d *bench.Result) {
 			l, ok := have[p[1][i].Key]
 			if !ok {
 				missing++
-			} else if !sameNum(l.US, p[1][i].US) {
+			} else if !closeTimes(l.US, p[1][i].US) {
 				differ++
 			}
 		}

@@ -1,0 +1,67 @@
+package harness
+
+import (
+	"bytes"
+	"fmt"
+	"runtime"
+	"testing"
+)
+
+// syntheticLog is like a sweep's log: a verbose block and a row per cell, and
+// the same keys again and again as in a long repeated run.
+func syntheticLog(size int) []byte {
+	var b bytes.Buffer
+	b.WriteString("FlyDSL flash_attn_func (causal+non-causal, bf16+fp16)\nGPU: SIMULATED\n")
+	b.WriteString("   B      S    H  Hkv    D dtype   causal kv_sp KVLayout                  Path                 | Status |   MaxErr   MinCos |   Time(us)   TFLOPS\n")
+	for i := 0; b.Len() < size; i++ {
+		s, h := 128*(1+i%64), 8*(1+i/64%8)
+		tag := fmt.Sprintf("  [B=1 Sq=%d Skv=%d H=%d Hkv=%d D=128 causal splits=1] ", s, s, h, h)
+		fmt.Fprintf(&b, "%sresult_md5 = %032x\n%sref_md5    = %032x\n%sMD5 match: DIFFER (not bit-identical)\n%s--- compare_arrays ---\n", tag, i, tag, i+1, tag, tag)
+		b.WriteString("  diff.abs.max = 0.003906\n  diff.abs.mean = 0.000063\n  max_diff_thr (rel) = 2.604167e-03\n  Top-5 differences:\n")
+		for j := range 5 {
+			fmt.Fprintf(&b, "    [(np.int64(%d),)] result=0.738281, ref=0.742188, diff=0.003906\n", 5652+j)
+		}
+		b.WriteString("  Threshold distribution (524288 elements):\n")
+		for range 9 {
+			b.WriteString("    [0e+00, 1e-06):   304689 ( 58.11%)\n")
+		}
+		fmt.Fprintf(&b, "   1 %6d %4d %4d  128  bf16   causal     1 dense                                          |   PASS | 3.91e-03  0.99999 |     %6.1f     180.2\n", s, h, h, 20+float64(i%977)/10)
+	}
+	return b.Bytes()
+}
+
+// BenchmarkLog200MB feeds 200 MB in pipe-sized chunks.
+func BenchmarkLog200MB(b *testing.B) {
+	one := syntheticLog(8 << 20)
+	const times = 25
+	b.SetBytes(int64(len(one)) * times)
+	b.ReportAllocs()
+	var peak uint64
+	for b.Loop() {
+		p := NewParser(Options{})
+		for range times {
+			for at := 0; at < len(one); at += 64 << 10 {
+				p.Feed(Stdout, one[at:min(len(one), at+64<<10)])
+			}
+			var m runtime.MemStats
+			runtime.ReadMemStats(&m)
+			peak = max(peak, m.HeapAlloc)
+		}
+		exit := 0
+		if r := p.Close(&exit); len(r.Rows) != 512 {
+			b.Fatalf("%d rows", len(r.Rows))
+		}
+	}
+	b.ReportMetric(float64(peak)/1e6, "heapMB")
+}
+
+// BenchmarkUnknownLog is a log that no family claims.
+func BenchmarkUnknownLog(b *testing.B) {
+	one := bytes.Repeat([]byte("[12/345] Building CXX object lib/Target/AMDGPU/CMakeFiles/x.dir/SIInstrInfo.cpp.o\n"), 100_000)
+	b.SetBytes(int64(len(one)))
+	for b.Loop() {
+		p := NewParser(Options{})
+		p.Feed(Merged, one)
+		p.Close(nil)
+	}
+}
