@@ -180,6 +180,18 @@ func TestTableDropsColumnsByPriority(t *testing.T) {
 	}
 }
 
+// TestTableServesLowPriorityNumbersFirst: the name is whole before a note is.
+func TestTableServesLowPriorityNumbersFirst(t *testing.T) {
+	tab := Table{
+		Columns: []Column{{Title: "name", Min: 6}, {Title: "note", Priority: 3, Min: 4}},
+		Len:     1, Selected: -1, Bare: true, Plain: true,
+		Row: func(int) []string { return []string{"0123456789", "abcdefgh"} },
+	}
+	if got := tab.Render(17, 2, plainLook())[1]; got != "0123456789  abcd~" {
+		t.Errorf("got %q", got)
+	}
+}
+
 func TestTableSelectionIsReversed(t *testing.T) {
 	lines := exampleTable().Render(40, 6, look())
 	for i, l := range lines[1:5] {

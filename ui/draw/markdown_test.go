@@ -82,7 +82,7 @@ func TestMarkdownSurvivesHostileInput(t *testing.T) {
 	} {
 		src := strings.Repeat(unit, (120<<10)/len(unit))
 		lines := Texts(Markdown(src, 80, look))
-		exact(t, lines, 80)
+		exact(t, lines[:min(len(lines), 300)], 80)
 		if got, want := letters(strings.Join(lines, ""))['a'], letters(src)['a']; got < want {
 			t.Errorf("%q: %d letters of %d are shown", unit, got, want)
 		}

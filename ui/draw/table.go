@@ -1,6 +1,7 @@
 package draw
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -55,8 +56,10 @@ type Table struct {
 
 const (
 	columnGap = 2
-	// minColumn is the least width of a column that is not told otherwise.
-	minColumn = 3
+	// minColumn is the least width of a column that is not told otherwise;
+	// text of up to shortColumn cells is not cut for want of room.
+	minColumn   = 3
+	shortColumn = 8
 )
 
 // Measure returns the widths for Needs from the titles and at most limit rows
@@ -199,7 +202,7 @@ func (t Table) least(i, need int) int {
 	c := t.Columns[i]
 	least := c.Min
 	if least <= 0 {
-		least = max(Width(c.Title), minColumn)
+		least = max(Width(c.Title), minColumn, min(need, shortColumn))
 		if c.Align == Right { // a number is shown whole or not at all
 			least = max(least, need)
 		}
@@ -210,25 +213,26 @@ func (t Table) least(i, need int) int {
 	return max(min(least, max(need, c.Min)), 1)
 }
 
-// spread hands the room that is left to the columns that want more, evenly, and
-// the rest to those that grow.
+// spread hands the room that is left to the columns that want more, those of
+// low priority number first and equals evenly, and the rest to the one that
+// grows.
 func (t Table) spread(lay *layout, needs []int, room int) {
 	left := room - lay.total()
-	for left > 0 {
-		gave := false
-		for k, i := range lay.columns {
-			want := needs[i]
-			if m := t.Columns[i].Max; m > 0 {
-				want = min(want, m)
+	for _, p := range lay.priorities(t) {
+		for gave := true; gave && left > 0; {
+			gave = false
+			for k, i := range lay.columns {
+				c := t.Columns[i]
+				want := needs[i]
+				if c.Max > 0 {
+					want = min(want, c.Max)
+				}
+				if c.Priority == p && left > 0 && lay.widths[k] < want {
+					lay.widths[k]++
+					left--
+					gave = true
+				}
 			}
-			if left > 0 && lay.widths[k] < want {
-				lay.widths[k]++
-				left--
-				gave = true
-			}
-		}
-		if !gave {
-			break
 		}
 	}
 	for k, i := range lay.columns {
@@ -237,6 +241,16 @@ func (t Table) spread(lay *layout, needs []int, room int) {
 			left = 0
 		}
 	}
+}
+
+// priorities returns the priorities of the drawn columns, rising, each once.
+func (l layout) priorities(t Table) []int {
+	var out []int
+	for _, i := range l.columns {
+		out = append(out, t.Columns[i].Priority)
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
 }
 
 func (l layout) total() int {
