@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 
 	"kdapilot/engine/text"
 )
@@ -95,6 +96,11 @@ func (m Manifest) Clean() Manifest {
 func (r Result) Clean() Result {
 	r.ID, r.Signal, r.Why = ID(text.Line(string(r.ID))), text.Line(r.Signal), text.Line(r.Why)
 	r.Files, r.Captured, r.Stale = cleanHashed(r.Files), cleanAll(r.Captured), cleanAll(r.Stale)
+	r.ForeignWhy = text.Line(r.ForeignWhy)
+	r.Foreign = slices.Clone(r.Foreign)
+	for i, f := range r.Foreign {
+		r.Foreign[i].Command, r.Foreign[i].When = text.Line(f.Command), text.Line(f.When)
+	}
 	if r.Verdict != nil {
 		v := *r.Verdict
 		v.Exit, v.Rows, v.Text, v.Quotes = text.Line(v.Exit), text.Line(v.Rows), text.Line(v.Text), cleanAll(v.Quotes)

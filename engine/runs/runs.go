@@ -205,10 +205,34 @@ type Result struct {
 	// to be killed.
 	LeftBehind int `json:"left_behind,omitempty"`
 
+	// Foreign are processes of others seen on the run's GPUs: the numbers are
+	// contaminated. ForeignLooks counts the looks that worked; with none, an
+	// empty list proves nothing, and ForeignWhy says why.
+	Foreign      []Foreign `json:"foreign,omitempty"`
+	ForeignLooks int       `json:"foreign_looks"`
+	ForeignWhy   string    `json:"foreign_why,omitempty"`
+
 	// Verdict and Counts are filled in by whoever reads rows and log, never by
 	// the supervisor.
 	Verdict *Verdict `json:"verdict,omitempty"`
 	Counts  *Counts  `json:"counts,omitempty"`
+}
+
+// Foreign is one sighting of a process that does not belong to the run.
+type Foreign struct {
+	// GPU is the device index, -1 when the tools did not say which.
+	GPU     int    `json:"gpu"`
+	PID     int    `json:"pid"`
+	Command string `json:"command,omitempty"`
+	// When is "before", "during" or "after" the run.
+	When string    `json:"when"`
+	At   time.Time `json:"at"`
+}
+
+// Contaminated reports whether others used the GPU, and whether that is known
+// at all.
+func (r Result) Contaminated() (yes, known bool) {
+	return len(r.Foreign) > 0, len(r.Foreign) > 0 || r.ForeignLooks > 0 && r.ForeignWhy == ""
 }
 
 // Verdict carries the three-way truth: what the exit code says, what the rows

@@ -51,7 +51,47 @@ func syncDir(dir string) error {
 // Read reads one run folder. The error wraps ErrNoRun if there is no manifest;
 // a manifest that can not be understood is a Run in state Unreadable, because
 // its folder must not vanish from the list.
+//
+// The Run is shared: callers must not change what it points to.
 func (r *Runner) Read(dir string) (runs.Run, error) {
+	manifest, result := stampOf(dir, ManifestFile), stampOf(dir, ResultFile)
+	r.mu.Lock()
+	c, ok := r.closed[dir]
+	r.mu.Unlock()
+	if ok && result != nil && same(c.manifest, manifest) && same(c.result, result) {
+		return c.run, nil
+	}
+	out, err := r.read(dir)
+	if err == nil && out.Result != nil && manifest != nil && result != nil {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		if r.closed == nil || len(r.closed) > 2*listLimit {
+			r.closed = map[string]closedRun{}
+		}
+		r.closed[dir] = closedRun{out, manifest, result}
+	}
+	return out, err
+}
+
+// closedRun is a run that was read whole, with the files it was read from.
+type closedRun struct {
+	run              runs.Run
+	manifest, result fs.FileInfo
+}
+
+func stampOf(dir, name string) fs.FileInfo {
+	st, err := os.Stat(filepath.Join(dir, name))
+	if err != nil {
+		return nil
+	}
+	return st
+}
+
+func same(a, b fs.FileInfo) bool {
+	return a != nil && b != nil && os.SameFile(a, b) && a.Size() == b.Size() && a.ModTime().Equal(b.ModTime())
+}
+
+func (r *Runner) read(dir string) (runs.Run, error) {
 	out := runs.Run{ID: runs.ID(text.Line(filepath.Base(dir))), Dir: dir}
 	b, o, err := readfile.Hashed(filepath.Join(dir, ManifestFile), recordLimit)
 	out.Origin = o

@@ -79,6 +79,9 @@ func (l Local) supervisor(dir, lockDir string, held []*lock) (*exec.Cmd, error) 
 		if bin, err = os.Executable(); err != nil {
 			return nil, fmt.Errorf("finding the supervisor binary: %w", err)
 		}
+		if _, err := os.Stat(bin); err != nil {
+			bin = "/proc/self/exe" // rebuilt or removed since we were started
+		}
 	}
 	cmd := exec.Command(bin, append(append([]string{}, l.Args...), SuperviseCommand, dir)...)
 	cmd.Dir = "/" // the supervisor keeps no worktree busy

@@ -23,7 +23,7 @@ import (
 // killed, in processes of their own.
 func TestMain(m *testing.M) {
 	if len(os.Args) == 3 && os.Args[1] == SuperviseCommand {
-		if err := Supervise(os.Args[2]); err != nil {
+		if err := Supervise(os.Args[2], testGuard()); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(70)
 		}
@@ -33,6 +33,27 @@ func TestMain(m *testing.M) {
 		cockpit(os.Args[2])
 	}
 	goleak.VerifyTestMain(m)
+}
+
+// testGuard is a stand-in that reports the process named in the environment, and
+// every process that it is told is ours.
+func testGuard() Guard {
+	name := os.Getenv("RUN_TEST_INTRUDER")
+	if name == "" {
+		return Guard{}
+	}
+	return Guard{Every: 50 * time.Millisecond, Look: func(_ context.Context, gpus []runs.GPU, ours func(int) bool) ([]runs.Foreign, error) {
+		if name == "broken" {
+			return nil, errors.New("no tool")
+		}
+		var out []runs.Foreign
+		for _, pid := range []int{os.Getpid(), 1} {
+			if !ours(pid) {
+				out = append(out, runs.Foreign{GPU: gpus[0].Index, PID: pid, Command: name})
+			}
+		}
+		return out, nil
+	}}
 }
 
 // cockpit starts the spec read from a file, prints the run folder and hangs.
@@ -88,7 +109,9 @@ func (w *world) start(s Spec) runs.Run {
 // stop makes sure no process of a test outlives it.
 func (w *world) stop(dir string) {
 	_ = w.runner.Cancel(context.Background(), dir, "test is over")
-	w.await(dir, func(r runs.Run) bool { return r.State.Final() && !r.ChildAlive })
+	w.await(dir, func(r runs.Run) bool {
+		return r.State.Final() && !r.ChildAlive && (r.Status == nil || !alive(r.Status.Supervisor))
+	})
 }
 
 func (w *world) await(dir string, ok func(runs.Run) bool) runs.Run {
@@ -293,6 +316,65 @@ func TestLeftBehindIsEnded(t *testing.T) {
 	r := w.end(w.start(w.spec("sleep 300 & setsid sleep 301 & echo done")).Dir)
 	if r.State != runs.Ended || *r.Result.Exit != 0 || r.Result.LeftBehind == 0 {
 		t.Errorf("result %+v", r.Result)
+	}
+}
+
+func TestForeignProcesses(t *testing.T) {
+	for name, want := range map[string]struct{ yes, known bool }{"": {}, "broken": {}, "miner": {true, true}} {
+		t.Setenv("RUN_TEST_INTRUDER", name)
+		w := newWorld(t)
+		s := w.spec("sleep 0.2")
+		s.GPUs = []runs.GPU{{Index: 3}}
+		r := w.end(w.start(s).Dir)
+		yes, known := r.Result.Contaminated()
+		if yes != want.yes || known != want.known || (r.Result.ForeignWhy == "") == (name != "miner") {
+			t.Errorf("%q: contaminated %v known %v result %+v", name, yes, known, r.Result)
+		}
+		if name != "miner" {
+			continue
+		}
+		when := map[string]bool{}
+		for _, f := range r.Result.Foreign {
+			when[f.When] = true
+			if f.PID != 1 || f.GPU != 3 || f.Command != "miner" {
+				t.Errorf("sighting %+v", f)
+			}
+		}
+		if len(when) != 3 {
+			t.Errorf("looked only %v", when)
+		}
+	}
+}
+
+func TestManyStartersOneWinner(t *testing.T) {
+	w := newWorld(t)
+	s := w.spec("sleep 300")
+	s.GPUs = []runs.GPU{{Index: 0}}
+	type outcome struct {
+		r   runs.Run
+		err error
+	}
+	all := make(chan outcome)
+	for range 8 {
+		go func() {
+			r, err := w.runner.Start(context.Background(), s)
+			all <- outcome{r, err}
+		}()
+	}
+	won := 0
+	for range 8 {
+		o := <-all
+		var busy *BusyError
+		switch {
+		case o.err == nil:
+			won++
+			t.Cleanup(func() { w.stop(o.r.Dir) })
+		case !errors.As(o.err, &busy):
+			t.Errorf("neither started nor refused: %v", o.err)
+		}
+	}
+	if won != 1 {
+		t.Errorf("%d runs on one GPU", won)
 	}
 }
 
@@ -546,6 +628,28 @@ func FuzzParseStat(f *testing.F) {
 			t.Error("pid lost")
 		}
 	})
+}
+
+func BenchmarkList200(b *testing.B) {
+	tree := b.TempDir()
+	r := New(Local{})
+	code := 0
+	for range 200 {
+		m, err := r.manifest(Spec{Preset: "smoke", Argv: []string{"true"}, Worktree: tree}, time.Now())
+		if err != nil {
+			b.Fatal(err)
+		}
+		dir, err := makeFolder(tree, &m)
+		res := runs.Result{Version: runs.FormatVersion, ID: m.ID, State: runs.Ended, Exit: &code, Started: m.Started}
+		if err = errors.Join(err, writeRecord(dir, ManifestFile, m), writeRecord(dir, ResultFile, res)); err != nil {
+			b.Fatal(err)
+		}
+	}
+	for b.Loop() {
+		if list, err := r.List(tree); err != nil || len(list) != 200 {
+			b.Fatal(len(list), err)
+		}
+	}
 }
 
 func BenchmarkTail100MB(b *testing.B) {

@@ -12,15 +12,22 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"time"
 
 	"kdapilot/engine/runs"
 	"kdapilot/engine/text"
 )
 
-// Runner starts, finds, follows and cancels runs through one Executor. It has
-// no state of its own: everything is in the run folders.
-type Runner struct{ Executor Executor }
+// Runner starts, finds, follows and cancels runs through one Executor. What it
+// knows is in the run folders; it only remembers closed ones to read them once.
+// All methods may be called from any goroutine.
+type Runner struct {
+	Executor Executor
+
+	mu     sync.Mutex
+	closed map[string]closedRun // by folder
+}
 
 // New returns a Runner over ex.
 func New(ex Executor) *Runner { return &Runner{Executor: ex} }

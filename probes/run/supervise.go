@@ -27,6 +27,7 @@ type supervisor struct {
 	m      runs.Manifest
 	status runs.Status
 	locks  []*lock
+	guard  *watchman
 	cancel context.Context // ends when a cancel was asked for
 }
 
@@ -34,8 +35,9 @@ type supervisor struct {
 // over and its result written. It is the whole body of the hidden subcommand
 // and must be called in a process of its own: it takes over signals and
 // adopts orphans. Whatever happens to the child is in the result; an error
-// means the folder could not be worked with.
-func Supervise(dir string) error {
+// means the folder could not be worked with. guard looks for other users of the
+// GPU; its zero value looks for nobody.
+func Supervise(dir string, guard Guard) error {
 	signal.Ignore(unix.SIGHUP, unix.SIGINT, unix.SIGPIPE)
 	cancel, stop := signal.NotifyContext(context.Background(), unix.SIGTERM)
 	defer stop()
@@ -54,7 +56,7 @@ func Supervise(dir string) error {
 	if _, err := os.Lstat(filepath.Join(dir, ResultFile)); err == nil {
 		return fmt.Errorf("%s: %w", dir, ErrFinal)
 	}
-	s := &supervisor{dir: dir, m: m, cancel: cancel}
+	s := &supervisor{dir: dir, m: m, cancel: cancel, guard: &watchman{g: guard, gpus: m.GPUs}}
 	s.status = runs.Status{State: runs.Queued, Why: "starting", Supervisor: self(), Place: here()}
 	if s.locks, err = inheritedLocks(m); err != nil {
 		return err
@@ -80,13 +82,18 @@ func (s *supervisor) run() runs.Result {
 		return s.failed(err)
 	}
 	before := s.listCaptures()
+	s.guard.look("before")
 	queued := time.Since(began)
 	child, err := s.start()
 	if err != nil {
 		return s.failed(err)
 	}
 	started := time.Now()
+	relieve := s.guard.patrol()
 	res := s.wait(child, started)
+	relieve()
+	s.guard.look("after")
+	s.guard.report(&res)
 	res.QueuedSeconds = queued.Seconds()
 	res.Captured, res.Stale, err = s.capture(before, started)
 	if err != nil {
