@@ -162,7 +162,7 @@ func (w *world) contract() error {
 	wt := w.l.Worktree
 	runenv := fmt.Sprintf("# %s: there are no bindings to point at\nexport PYTHONPATH=%s:%s\nexport LD_LIBRARY_PATH=%s\n", Mark,
 		quote(filepath.Join(wt, "python")), quote(wt), quote(filepath.Join(wt, "python")))
-	task := fmt.Sprintf("# %s\nslug = %q\nfamily = %q\narch = %q\nbase_branch = %q\nbase_commit = %q\n", Mark, Slug, Family, Arch, BaseBranch, w.l.BaseCommit)
+	task := fmt.Sprintf("# %s\nslug = %q\nfamily = %q\narch = %q\nbase_branch = %q\nbase_commit = %q\nsimulated = true\n", Mark, Slug, Family, Arch, BaseBranch, w.l.BaseCommit)
 	for rel, b := range map[string][]byte{
 		"kernel-agent/draft.md": []byte(draft), "kernel-agent/refined-plan.md": plan.Bytes(), "kernel-agent/loop-01-plan.md": older,
 		"kernel-agent/runenv.sh": []byte(runenv), "kdapilot/task.toml": []byte(task),

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"kdapilot/engine/task"
 	"kdapilot/probes/demo"
 )
 
@@ -44,11 +45,12 @@ func TestMakeBuildsARepositoryThatSetupAccepts(t *testing.T) {
 			t.Errorf("%s does not say %s", path, demo.Mark)
 		}
 	}
-	task := read(t, l.Worktree, ".humanize/kdapilot/task.toml")
-	for _, want := range []string{`slug = "fa-demo"`, `family = "flashattn"`, `arch = "gfx950"`, `base_branch = "rocm-kda-base/fa-demo"`, `base_commit = "` + l.BaseCommit + `"`} {
-		if !strings.Contains(task, want) {
-			t.Errorf("task.toml lacks %s", want)
-		}
+	got, err := task.Parse("task.toml", []byte(read(t, l.Worktree, ".humanize/kdapilot/task.toml")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.Slug != demo.Slug || got.Family != demo.Family || got.Arch != demo.Arch || got.BaseBranch != demo.BaseBranch || got.BaseCommit != l.BaseCommit || !got.Simulated {
+		t.Errorf("task %+v", got)
 	}
 }
 
