@@ -353,6 +353,19 @@ func TestWriting(t *testing.T) {
 	}
 }
 
+func TestParseWorktrees(t *testing.T) {
+	id := strings.Repeat("a", 40)
+	in := "worktree /lab\x00HEAD " + id + "\x00branch refs/heads/rlcr/\x1b[31mx\x00\x00" +
+		"worktree /gone\x00HEAD " + id + "\x00detached\x00locked why\x00prunable gitdir file points nowhere\x00\x00" +
+		"worktree /bare\x00bare\x00\x00"
+	want := []repo.LinkedWorktree{
+		{Path: "/lab", Head: id, Branch: "rlcr/x"}, {Path: "/gone", Head: id, Detached: true, Locked: true, Prunable: true}, {Path: "/bare", Bare: true},
+	}
+	if d := cmp.Diff(want, parseWorktrees([]byte(in))); d != "" {
+		t.Error(d)
+	}
+}
+
 func TestStamp(t *testing.T) {
 	dir, _ := sample(t)
 	r := Git{}.Snapshot(context.Background(), dir, "")

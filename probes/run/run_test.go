@@ -319,6 +319,21 @@ func TestLeftBehindIsEnded(t *testing.T) {
 	}
 }
 
+// TestChildIsNotChanged compares what a child inherits with a child of our own:
+// ignored signals would change what pipelines in a test script do.
+func TestChildIsNotChanged(t *testing.T) {
+	const script = "grep -E 'SigIgn|SigBlk' /proc/self/status; ulimit -n; umask"
+	want, err := exec.Command("sh", "-c", script).Output()
+	if err != nil {
+		t.Skip(err)
+	}
+	w := newWorld(t)
+	r := w.end(w.start(w.spec(script)).Dir)
+	if got := read(t, r.Dir, StdoutFile); got != string(want) {
+		t.Errorf("under the supervisor:\n%s\ndirectly:\n%s", got, want)
+	}
+}
+
 func TestForeignProcesses(t *testing.T) {
 	for name, want := range map[string]struct{ yes, known bool }{"": {}, "broken": {}, "miner": {true, true}} {
 		t.Setenv("RUN_TEST_INTRUDER", name)
@@ -675,4 +690,26 @@ func BenchmarkTail100MB(b *testing.B) {
 			b.Fatalf("%d lines", n)
 		}
 	}
+}
+
+// BenchmarkStart measures a whole run of a command that does nothing: manifest,
+// supervisor, child, hashes, result.
+func BenchmarkStart(b *testing.B) {
+	tree, r := b.TempDir(), New(Local{LockDir: filepath.Join(b.TempDir(), "l")})
+	var begun time.Duration
+	for b.Loop() {
+		at := time.Now()
+		one, err := r.Start(context.Background(), Spec{Argv: []string{"true"}, Worktree: tree, GPUs: []runs.GPU{{Index: 0}}, Queue: true})
+		if err != nil {
+			b.Fatal(err)
+		}
+		begun += time.Since(at)
+		for !one.State.Final() {
+			time.Sleep(time.Millisecond)
+			if one, err = r.Read(one.Dir); err != nil {
+				b.Fatal(err)
+			}
+		}
+	}
+	b.ReportMetric(float64(begun.Microseconds())/1000/float64(b.N), "start-ms")
 }

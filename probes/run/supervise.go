@@ -38,7 +38,8 @@ type supervisor struct {
 // means the folder could not be worked with. guard looks for other users of the
 // GPU; its zero value looks for nobody.
 func Supervise(dir string, guard Guard) error {
-	signal.Ignore(unix.SIGHUP, unix.SIGINT, unix.SIGPIPE)
+	// Caught and dropped, not ignored: the child would inherit ignoring.
+	signal.Notify(make(chan os.Signal, 1), unix.SIGHUP, unix.SIGINT, unix.SIGQUIT)
 	cancel, stop := signal.NotifyContext(context.Background(), unix.SIGTERM)
 	defer stop()
 	// Orphans of the run come to us instead of init, so they can be found.
