@@ -26,8 +26,10 @@ type collector struct {
 	dropped                      int
 	// totals are counts that the harness printed itself.
 	totals map[string]int
-	// repeats are rows of a file that holds several runs of the same cells.
+	// repeats are rows of a file that holds several runs of the same cells;
+	// keep asks for them.
 	repeats []bench.Row
+	keep    bool
 	last    string
 
 	stream Stream
@@ -51,6 +53,10 @@ func (t *table) at(key []byte) (int, bool) {
 func (c *collector) put(t *table, r bench.Row) {
 	r.Line, r.Seen = c.line, 1
 	c.last = r.Key
+	if c.keep && len(c.repeats) < maxRows*10 {
+		c.repeats = append(c.repeats, r)
+		return
+	}
 	if i, ok := t.index[r.Key]; ok {
 		c.replace(&t.rows[i], r)
 		return

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"kdapilot/engine/bench"
 )
 
 // dataDir finds the sample data, or skips the test out loud.
@@ -263,6 +265,8 @@ func special(t *testing.T, name string, want any, e expected, got map[string]any
 				t.Errorf("%s: column %s is not in the rows", name, c)
 			}
 		}
+	case "by_arch_and_op":
+		compareHistory(t, want.([]any), rows)
 	case "aiter_rows":
 		compareList(t, name, want.([]any), got["perf_table"])
 	case "current":
@@ -273,6 +277,39 @@ func special(t *testing.T, name string, want any, e expected, got map[string]any
 		return false
 	}
 	return true
+}
+
+// compareHistory recomputes the spread of the dashboard's history per arch and
+// operation from the rows.
+func compareHistory(t *testing.T, want []any, rows []any) {
+	t.Helper()
+	by := map[string][]float64{}
+	for _, r := range rows {
+		m := r.(map[string]any)
+		k := fmt.Sprint(m["arch"], m["op"])
+		by[k] = append(by[k], m["delta_pct"].(float64))
+	}
+	for _, w := range want {
+		w := w.(map[string]any)
+		d := by[fmt.Sprint(w["arch"], w["op"])]
+		slices.Sort(d)
+		if float64(len(d)) != w["n"] || len(d) == 0 {
+			t.Errorf("%v %v: want %v pairs, have %d", w["arch"], w["op"], w["n"], len(d))
+			continue
+		}
+		flagged := 0
+		for _, x := range d {
+			if x <= -3 {
+				flagged++
+			}
+		}
+		share := 100 * float64(flagged) / float64(len(d))
+		for name, v := range map[string]float64{"median_pct": bench.Median(d), "min_pct": d[0], "max_pct": d[len(d)-1], "flagged_at_minus_3_pct": share} {
+			if math.Abs(v-w[name].(float64)) > 0.006 {
+				t.Errorf("%v %v %s: want %v, have %v", w["arch"], w["op"], name, w[name], v)
+			}
+		}
+	}
 }
 
 // columnsOf leaves out columns that rows carry under another name.

@@ -157,7 +157,7 @@ func parseData(path, kind string, opt Options) (bench.Result, error) {
 	if err != nil {
 		return bench.Result{}, err
 	}
-	c := &collector{opt: opt, sink: opt.Sink}
+	c := &collector{opt: opt, sink: opt.Sink, keep: opt.keepRepeats}
 	b = bytes.TrimPrefix(b, []byte(bom))
 	var family Family
 	switch kind {

@@ -21,6 +21,8 @@ type Options struct {
 	Command string
 	// Sink receives events while bytes are fed; nil for none.
 	Sink Sink
+	// keepRepeats keeps every record of a data file in which cells repeat.
+	keepRepeats bool
 }
 
 // reader is what a family implements. line receives one cleaned line without
