@@ -23,7 +23,7 @@ import (
 // killed, in processes of their own.
 func TestMain(m *testing.M) {
 	if len(os.Args) == 3 && os.Args[1] == SuperviseCommand {
-		if err := Supervise(os.Args[2], testGuard()); err != nil {
+		if err := SuperviseGuarded(os.Args[2], testGuard()); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(70)
 		}

@@ -35,9 +35,13 @@ type supervisor struct {
 // over and its result written. It is the whole body of the hidden subcommand
 // and must be called in a process of its own: it takes over signals and
 // adopts orphans. Whatever happens to the child is in the result; an error
-// means the folder could not be worked with. guard looks for other users of the
-// GPU; its zero value looks for nobody.
-func Supervise(dir string, guard Guard) error {
+// means the folder could not be worked with.
+//
+// Nobody looks for other users of the GPU; SuperviseGuarded does.
+func Supervise(dir string) error { return SuperviseGuarded(dir, Guard{}) }
+
+// SuperviseGuarded is Supervise with a guard over the GPUs of the run.
+func SuperviseGuarded(dir string, guard Guard) error {
 	// Caught and dropped, not ignored: the child would inherit ignoring.
 	signal.Notify(make(chan os.Signal, 1), unix.SIGHUP, unix.SIGINT, unix.SIGQUIT)
 	cancel, stop := signal.NotifyContext(context.Background(), unix.SIGTERM)
