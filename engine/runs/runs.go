@@ -178,9 +178,10 @@ type Result struct {
 	// started.
 	Exit *int `json:"exit,omitempty"`
 	// Signal is the name of the signal that ended the child, for example "SIGABRT".
-	Signal string `json:"signal,omitempty"`
-	Core   bool   `json:"core,omitempty"`
-	Why    string `json:"why,omitempty"`
+	Signal       string `json:"signal,omitempty"`
+	SignalNumber int    `json:"signal_number,omitempty"`
+	Core         bool   `json:"core,omitempty"`
+	Why          string `json:"why,omitempty"`
 	// Partial marks output that stops in the middle: cancelled, lost or killed.
 	Partial bool `json:"partial,omitempty"`
 
@@ -216,6 +217,17 @@ type Result struct {
 	// the supervisor.
 	Verdict *Verdict `json:"verdict,omitempty"`
 	Counts  *Counts  `json:"counts,omitempty"`
+}
+
+// ShellExit is the exit status as a shell reports it: the exit code, or 128 plus
+// the number of the signal (134 for an abort, 139 for a segmentation fault). It
+// is nil when the command never ran.
+func (r Result) ShellExit() *int {
+	if r.Exit != nil || r.SignalNumber <= 0 {
+		return r.Exit
+	}
+	n := 128 + r.SignalNumber
+	return &n
 }
 
 // Foreign is one sighting of a process that does not belong to the run.

@@ -195,7 +195,7 @@ func TestRunToTheEnd(t *testing.T) {
 func TestSignalEndsRun(t *testing.T) {
 	w := newWorld(t)
 	r := w.end(w.start(w.spec("echo half; kill -ABRT $$")).Dir)
-	if r.State != runs.Ended || r.Result.Exit != nil || r.Result.Signal != "SIGABRT" || !r.Partial {
+	if r.State != runs.Ended || r.Result.Exit != nil || r.Result.Signal != "SIGABRT" || *r.Result.ShellExit() != 134 || !r.Partial {
 		t.Errorf("state %s result %+v", r.State, r.Result)
 	}
 }

@@ -344,7 +344,7 @@ func fillExit(res *runs.Result, ps *os.ProcessState, err error) {
 	}
 	ws, ok := ps.Sys().(syscall.WaitStatus)
 	if ok && ws.Signaled() {
-		res.Signal, res.Core = unix.SignalName(ws.Signal()), ws.CoreDump()
+		res.Signal, res.SignalNumber, res.Core = unix.SignalName(ws.Signal()), int(ws.Signal()), ws.CoreDump()
 		if res.Signal == "" {
 			res.Signal = fmt.Sprintf("signal %d", int(ws.Signal()))
 		}
