@@ -33,8 +33,10 @@ func (l *Loop) Judge(now time.Time, lessons Bitlessons, g Git) {
 		r.Passed = l.passed(r)
 	}
 	l.Ball = l.decideBall(now)
+	// While a reviewer runs, a stop is under way: what the one after it will meet
+	// depends on the answer.
 	l.NextStop = []Refusal{}
-	if l.Active() && !l.Ignored {
+	if l.Active() && !l.Ignored && !l.Phase.Awaiting() {
 		l.NextStop = l.Refusals(g, lessons)
 	}
 	l.Warnings = l.warnings(now)
@@ -75,6 +77,28 @@ func (s *Set) Judge(now time.Time) {
 	for i := range s.Loops {
 		s.Loops[i].Judge(now, s.Bitlessons, s.Git)
 	}
+	if c, l := s.Consulting(now), s.Current(); c != nil && l != nil && l.Ball.Who == Claude && l.Phase.Active() {
+		l.Ball.Why += "; consulting " + orWord(Word(c.Tool), "a model")
+	}
+}
+
+// consultLimit is how long a consultation without a stated timeout may take.
+const consultLimit = time.Hour
+
+// Consulting returns the newest consultation that may still run: it has no
+// result and its timeout has not passed. Nil when there is none.
+func (s *Set) Consulting(now time.Time) *Consultation {
+	for i := range s.Consultations {
+		c := &s.Consultations[i]
+		limit := c.Timeout
+		if limit == 0 {
+			limit = consultLimit
+		}
+		if c.Status == "open" && !c.Started.IsZero() && now.Sub(c.Started) < limit {
+			return c
+		}
+	}
+	return nil
 }
 
 // At returns the set judged at a later time; the receiver is not changed.

@@ -310,6 +310,32 @@ func TestAtLeavesTheOldSnapshot(t *testing.T) {
 	}
 }
 
+func TestConsulting(t *testing.T) {
+	s := Set{Loops: []Loop{running()}, Consultations: []Consultation{
+		{ID: "b", Status: "success", Started: t0}, {ID: "a", Tool: "codex", Status: "open", Started: t0, Timeout: time.Minute},
+	}}
+	s.Judge(t0.Add(time.Second))
+	if c := s.Consulting(t0.Add(time.Second)); c == nil || c.ID != "a" || !strings.HasSuffix(s.Loops[0].Ball.Why, "consulting codex") {
+		t.Errorf("consulting %+v, ball %+v", c, s.Loops[0].Ball)
+	}
+	s.Judge(t0.Add(2 * time.Minute))
+	if c := s.Consulting(t0.Add(2 * time.Minute)); c != nil || strings.Contains(s.Loops[0].Ball.Why, "consulting") {
+		t.Errorf("past its timeout: %+v, ball %+v", c, s.Loops[0].Ball)
+	}
+}
+
+func TestNoRefusalWhileReviewed(t *testing.T) {
+	l := running()
+	l.Plan.Differs = true
+	l.Rounds[1].Run = attempt(t0)
+	if l := judged(reviewer(l, fact.OK, 7), t0); len(l.NextStop) != 0 {
+		t.Errorf("%+v", l.NextStop)
+	}
+	if l := judged(reviewer(l, fact.OK, 0), t0); len(l.NextStop) != 1 {
+		t.Errorf("%+v", l.NextStop)
+	}
+}
+
 func TestPickState(t *testing.T) {
 	for in, want := range map[string]string{
 		"state.md finalize-state.md":                      "finalize-state.md ",

@@ -219,7 +219,7 @@ func (r *reader) state() {
 		return stateFact{s, status, why}
 	})
 	l.Origin = o
-	if o.Status == fact.OK {
+	if o.Status == fact.OK && l.Layout != loop.PR { // pull request loops have other keys
 		l.State = v.state
 		l.Origin.Status, l.Origin.Why = v.status, text.Line(v.why)
 		l.Origin.Line = lineOf(v.why)

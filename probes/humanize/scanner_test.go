@@ -212,6 +212,9 @@ func TestOddFolders(t *testing.T) {
 	if strings.Join(got, "|") != want {
 		t.Errorf("loops %q", got)
 	}
+	if pr := set.Loops[2]; pr.Origin.Status != fact.OK || len(pr.Warnings) != 0 || pr.Ball.Who != loop.Undecided {
+		t.Errorf("a pull request loop is listed, not judged: %+v", pr)
+	}
 	ids := ""
 	for _, w := range set.Warnings {
 		ids += w.ID + " "
