@@ -12,6 +12,7 @@ import (
 	"io/fs"
 	"sort"
 	"strings"
+	"text/template"
 )
 
 //go:embed families
@@ -64,9 +65,8 @@ func read(name, file string) ([]byte, error) {
 	return b, nil
 }
 
-// ContractData holds every field a contract template uses. Execute the template
-// with the option missingkey=error and refuse empty fields with Missing: a
-// contract with a hole is worse than none.
+// ContractData holds every field a contract template uses; see Fill. A contract
+// with a hole is worse than none, so no field may be empty.
 type ContractData struct {
 	// Slug names the task, for example "fa-splitk"; Family and Arch as in
 	// family.toml.
@@ -91,6 +91,23 @@ type ContractData struct {
 	Date string
 	// AiterRoot is the aiter checkout, or "$AITER_ROOT".
 	AiterRoot string
+}
+
+// Fill executes a contract template, as Contract gives it, strictly: a field
+// that does not exist or is empty is an error that names it.
+func (d ContractData) Fill(contract string) (string, error) {
+	if missing := d.Missing(); len(missing) > 0 {
+		return "", fmt.Errorf("contract: nothing given for %s", strings.Join(missing, ", "))
+	}
+	tpl, err := template.New("contract").Option("missingkey=error").Parse(contract)
+	if err != nil {
+		return "", fmt.Errorf("contract template: %w", err)
+	}
+	var b strings.Builder
+	if err := tpl.Execute(&b, d); err != nil {
+		return "", fmt.Errorf("contract template: %w", err)
+	}
+	return b.String(), nil
 }
 
 // Missing names the fields that are empty, in the order they are declared.

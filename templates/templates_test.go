@@ -3,7 +3,6 @@ package templates_test
 import (
 	"strings"
 	"testing"
-	"text/template"
 
 	"kdapilot/templates"
 )
@@ -32,15 +31,10 @@ func TestContractsFill(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			tpl, err := template.New(name).Option("missingkey=error").Parse(text)
+			s, err := full().Fill(text)
 			if err != nil {
 				t.Fatal(err)
 			}
-			var out strings.Builder
-			if err := tpl.Execute(&out, full()); err != nil {
-				t.Fatal(err)
-			}
-			s := out.String()
 			for _, want := range []string{"\nK: ", "\nR: ", "\nW: ", "## Promotion Bar", "## Outcomes", "IMPROVEMENT", "NO-GO", "BLOCKED",
 				"rocm-kda-base/fa-demo", "## Baseline and Benchmark Commands", "## Ultimate Goal", "## Deliverables", "## Profiling"} {
 				if !strings.Contains(s, want) {
@@ -64,6 +58,14 @@ func TestMissing(t *testing.T) {
 	d.Goal, d.Slug = "", ""
 	if got := strings.Join(d.Missing(), " "); got != "Slug Goal" {
 		t.Errorf("Missing() = %q, want Slug and Goal", got)
+	}
+	if _, err := d.Fill("x"); err == nil || !strings.Contains(err.Error(), "Slug, Goal") {
+		t.Errorf("Fill with holes: %v", err)
+	}
+	for _, bad := range []string{"{{.Nope}}", "{{", `{{template "nope" .}}`} {
+		if _, err := full().Fill(bad); err == nil {
+			t.Errorf("Fill(%q) gives no error", bad)
+		}
 	}
 }
 

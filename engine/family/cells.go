@@ -2,6 +2,7 @@ package family
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -78,7 +79,7 @@ func (e *expander) values(axis string) []any {
 func (e *expander) rows(i int) error {
 	for ti := range e.f.Cells.Tables {
 		t := &e.f.Cells.Tables[ti]
-		if len(e.v.Tables) > 0 && !contains(e.v.Tables, t.Name) {
+		if len(e.v.Tables) > 0 && !slices.Contains(e.v.Tables, t.Name) {
 			continue
 		}
 		for _, row := range t.Rows {
@@ -139,15 +140,6 @@ func scalar(v any) (string, error) {
 func hasScalar(list []any, want string) bool {
 	for _, v := range list {
 		if s, err := scalar(v); err == nil && s == want {
-			return true
-		}
-	}
-	return false
-}
-
-func contains(list []string, want string) bool {
-	for _, s := range list {
-		if s == want {
 			return true
 		}
 	}
@@ -242,7 +234,7 @@ func (f Family) Regime(cellKey string) string {
 func (f Family) GatesFor(dtype string) []Gate {
 	var out []Gate
 	for _, g := range f.Gates {
-		if contains(g.Dtypes, dtype) {
+		if slices.Contains(g.Dtypes, dtype) {
 			out = append(out, g)
 		}
 	}

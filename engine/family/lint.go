@@ -3,6 +3,7 @@ package family
 import (
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 	"time"
 )
@@ -80,7 +81,7 @@ func (l *linter) axes() {
 		}
 		seen[a.Name] = true
 		for w := range a.Flags {
-			if a.Kind == "word" && !contains(a.Words, w) {
+			if a.Kind == "word" && !slices.Contains(a.Words, w) {
 				l.bad(w, "axis %s: a flag for %q, which is not one of its words", a.Name, w)
 			}
 		}
@@ -196,11 +197,11 @@ func (l *linter) where(who, near string, where map[string]string) {
 
 func (l *linter) gates() {
 	for _, g := range l.f.Gates {
-		if !contains([]string{"<", "<=", ">", ">="}, g.Op) {
+		if !slices.Contains([]string{"<", "<=", ">", ">="}, g.Op) {
 			l.bad(g.Metric, "gate %s: op %q, expected < <= > or >=", g.Metric, g.Op)
 		}
 		for _, d := range g.Dtypes {
-			if !contains(l.f.Dtypes, d) {
+			if !slices.Contains(l.f.Dtypes, d) {
 				l.bad(g.Metric, "gate %s: dtype %q is not in dtypes", g.Metric, d)
 			}
 		}
@@ -224,10 +225,10 @@ func (l *linter) presets() {
 }
 
 func (l *linter) preset(p Preset) {
-	if !contains([]string{KindHarness, KindPytest, KindScript, KindFlyprof}, p.Kind) {
+	if !slices.Contains([]string{KindHarness, KindPytest, KindScript, KindFlyprof}, p.Kind) {
 		l.bad(p.Name, "preset %s: kind %q, expected harness, pytest, script or flyprof", p.Name, p.Kind)
 	}
-	if !contains([]string{"all", "cell", "none"}, p.Expect) {
+	if !slices.Contains([]string{"all", "cell", "none"}, p.Expect) {
 		l.bad(p.Name, "preset %s: expect %q, expected all, cell or none", p.Name, p.Expect)
 	}
 	if d, err := time.ParseDuration(p.Timeout); err != nil || d <= 0 {
@@ -262,7 +263,7 @@ func (l *linter) placeholder(p Preset, s string) {
 		if l.known(name) {
 			return "x", true
 		}
-		return "x", contains(placeholders, name)
+		return "x", slices.Contains(placeholders, name)
 	})
 	if err != nil {
 		l.bad(p.Name, "preset %s: argv: %v", p.Name, err)

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -30,7 +31,7 @@ type harnessFlags struct {
 // streams, tables and exit status, with made-up numbers. It writes the CSV the
 // real one writes into the working folder. --speed sets the pace.
 func Harness(ctx context.Context, args []string, stdout, stderr io.Writer) int {
-	fl, err := parseHarness(args, stderr)
+	fl, err := parseHarness(args)
 	if err != nil {
 		if errors.Is(err, flag.ErrHelp) {
 			return 0
@@ -51,7 +52,7 @@ func Harness(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	return h.normal(ctx, cells)
 }
 
-func parseHarness(args []string, stderr io.Writer) (harnessFlags, error) {
+func parseHarness(args []string) (harnessFlags, error) {
 	fl := harnessFlags{}
 	fs := flag.NewFlagSet("test_flash_attn_fwd.py", flag.ContinueOnError)
 	fs.SetOutput(io.Discard)
@@ -135,7 +136,7 @@ func (fl harnessFlags) cells() ([]cell, error) {
 			if dtype == "fp8" {
 				want = "bf16"
 			}
-			if c.At["dtype"] != want || !has(fl.masks, c.At["causal"]) {
+			if c.At["dtype"] != want || !slices.Contains(fl.masks, c.At["causal"]) {
 				continue
 			}
 			n := func(axis string) int { v, _ := strconv.Atoi(c.At[axis]); return v }
@@ -169,13 +170,4 @@ func (fl harnessFlags) one() []cell {
 		}
 	}
 	return out
-}
-
-func has(list []string, want string) bool {
-	for _, s := range list {
-		if s == want {
-			return true
-		}
-	}
-	return false
 }

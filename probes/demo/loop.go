@@ -9,7 +9,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
 	"syscall"
 	"time"
 
@@ -56,7 +55,7 @@ func newPlayer(ctx context.Context, root string, args []string) (*player, error)
 	}
 	top, err := git(ctx, root, time.Time{}, "rev-parse", "--show-toplevel")
 	if err != nil {
-		return nil, fmt.Errorf("Project must be a git repository: %w", err)
+		return nil, refuse("Project must be a git repository: %v", err)
 	}
 	if err := checkSetup(ctx, top, f); err != nil {
 		return nil, err
@@ -142,40 +141,6 @@ func note(l Layout, err error) {
 	}
 	defer f.Close()
 	fmt.Fprintf(f, "%s: loop player: %v\n", Mark, err)
-}
-
-// reviewer is the process that holds a review's log open. Its progress goes to
-// stderr, its last word to stdout.
-func reviewer(ctx context.Context, args []string, stdout, stderr io.Writer) int {
-	fs := flag.NewFlagSet("reviewer", flag.ContinueOnError)
-	fs.SetOutput(stderr)
-	seconds := fs.Float64("seconds", 5, "how long it takes")
-	findings := fs.String("findings", "", "what it finds")
-	if err := fs.Parse(args); err != nil {
-		return 64
-	}
-	lines := strings.SplitAfter(reviewerLog(6), "\n")
-	for _, line := range lines {
-		fmt.Fprint(stderr, line)
-		if !(pace{1}).wait(ctx, *seconds/float64(len(lines))) {
-			return 130
-		}
-	}
-	if *findings != "" {
-		fmt.Fprint(stdout, *findings)
-	} else {
-		fmt.Fprintf(stdout, "Review written (%s).\n", Mark)
-	}
-	return 0
-}
-
-func reviewerLog(steps int) string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "codex session (%s)\n--------\n", Mark)
-	for i := range steps {
-		fmt.Fprintf(&b, "thinking step %d\n", i+1)
-	}
-	return b.String()
 }
 
 // loop writes the finished loop 01 into the past.

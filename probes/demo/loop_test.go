@@ -158,6 +158,34 @@ func TestLoopStopsWhenItIsCancelled(t *testing.T) {
 	}
 }
 
+// TestRemovingTheWorldEndsThePlayer: a cockpit that cleans up after a demo must
+// not be answered by a player that writes the folder back.
+func TestRemovingTheWorldEndsThePlayer(t *testing.T) {
+	l := makeWorld(t)
+	done := make(chan int, 1)
+	go func() {
+		done <- demo.Loop(context.Background(), append([]string{"--worktree", l.Worktree, "--speed", "4", "--"}, startArgs(l)...), &bytes.Buffer{}, &bytes.Buffer{})
+	}()
+	within(t, 10*time.Second, "an active loop", func() bool {
+		loops, _ := filepath.Glob(filepath.Join(l.Worktree, ".humanize/rlcr/*/state.md"))
+		return len(loops) == 1
+	})
+	if err := demo.Remove(l); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case code := <-done:
+		if code == 0 {
+			t.Error("the player says it ended well")
+		}
+	case <-time.After(20 * time.Second):
+		t.Fatal("the player goes on without its world")
+	}
+	if exists(l.Dir) {
+		t.Error("the world is back")
+	}
+}
+
 func TestDeliverRefusesWhatSetupRefuses(t *testing.T) {
 	l := makeWorld(t)
 	const plan = ".humanize/kernel-agent/refined-plan.md"

@@ -66,6 +66,14 @@ func splitStart(text string) ([]string, error) {
 	return words[1:], nil
 }
 
+// refusal is a message of Humanize's setup, which begins with a capital.
+type refusal string
+
+// Error gives the message.
+func (r refusal) Error() string { return string(r) }
+
+func refuse(format string, args ...any) error { return refusal(fmt.Sprintf(format, args...)) }
+
 // parseStart reads the flags as Humanize's setup does; the errors begin as its
 // own do.
 func parseStart(args []string) (startFlags, error) {
@@ -92,7 +100,7 @@ func parseStart(args []string) (startFlags, error) {
 		case "--full-review-round":
 			if v, err = take(&i, a, "number"); err == nil {
 				if f.full, err = positive(a, v); err == nil && f.full < 2 {
-					err = errors.New("--full-review-round must be at least 2")
+					err = refusal("--full-review-round must be at least 2")
 				}
 			}
 		case "--codex-model":
@@ -126,7 +134,7 @@ func parseStart(args []string) (startFlags, error) {
 		case "--skip-quiz", "--allow-empty-bitlesson-none":
 		default:
 			if strings.HasPrefix(a, "-") {
-				err = fmt.Errorf("Unknown option: %s", a)
+				err = refuse("Unknown option: %s", a)
 			} else {
 				err = f.setPlan(a)
 			}
@@ -140,7 +148,7 @@ func parseStart(args []string) (startFlags, error) {
 
 func (f *startFlags) setPlan(path string) error {
 	if f.plan != "" {
-		return errors.New("Multiple plan files specified")
+		return refusal("Multiple plan files specified")
 	}
 	f.plan = path
 	return nil
@@ -158,25 +166,25 @@ func positive(name, v string) (int, error) {
 // beginnings of its messages, as far as the demo can meet the case.
 func checkSetup(ctx context.Context, root string, f startFlags) error {
 	if f.skipImpl {
-		return errors.New("--skip-impl is not part of the simulation (" + Mark + ")")
+		return refusal("--skip-impl is not part of the simulation (" + Mark + ")")
 	}
 	if active, err := activeLoop(root); err != nil || active {
 		if err != nil {
 			return err
 		}
-		return errors.New("An RLCR loop is already active")
+		return refusal("An RLCR loop is already active")
 	}
 	if f.teams && os.Getenv("CLAUDE_CODE_EXPERIMENTAL_AGENT_TEAMS") != "1" {
-		return errors.New("--agent-teams requires the CLAUDE_CODE_EXPERIMENTAL_AGENT_TEAMS environment variable")
+		return refusal("--agent-teams requires the CLAUDE_CODE_EXPERIMENTAL_AGENT_TEAMS environment variable")
 	}
 	if err := checkPlan(ctx, root, f); err != nil {
 		return err
 	}
 	if !regexp.MustCompile(`^[A-Za-z0-9._-]+$`).MatchString(f.model) {
-		return errors.New("Codex model contains invalid characters")
+		return refusal("Codex model contains invalid characters")
 	}
 	if !slices.Contains([]string{"xhigh", "high", "medium", "low"}, f.effort) {
-		return errors.New("Invalid codex effort: " + f.effort)
+		return refusal("Invalid codex effort: " + f.effort)
 	}
 	return checkTree(ctx, root, f)
 }
@@ -184,39 +192,39 @@ func checkSetup(ctx context.Context, root string, f startFlags) error {
 func checkPlan(ctx context.Context, root string, f startFlags) error {
 	switch {
 	case f.plan == "":
-		return errors.New("No plan file provided")
+		return refusal("No plan file provided")
 	case filepath.IsAbs(f.plan):
-		return errors.New("Plan file must be a relative path")
+		return refusal("Plan file must be a relative path")
 	case strings.ContainsAny(f.plan, " \t"):
-		return errors.New("Plan file path cannot contain spaces")
+		return refusal("Plan file path cannot contain spaces")
 	case strings.ContainsAny(f.plan, ";&|$`<>(){}[]!?#~*\\"):
-		return errors.New("Plan file path contains shell metacharacters")
+		return refusal("Plan file path contains shell metacharacters")
 	}
 	path := filepath.Join(root, filepath.FromSlash(f.plan))
 	info, err := os.Lstat(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return errors.New("Plan file not found: " + f.plan)
+		return refusal("Plan file not found: " + f.plan)
 	case err != nil:
-		return fmt.Errorf("Plan file not readable: %w", err)
+		return refuse("Plan file not readable: %v", err)
 	case info.Mode()&fs.ModeSymlink != 0:
-		return errors.New("Plan file cannot be a symbolic link")
+		return refusal("Plan file cannot be a symbolic link")
 	case !filepath.IsLocal(filepath.FromSlash(f.plan)):
-		return errors.New("Plan file must be within project directory")
+		return refusal("Plan file must be within project directory")
 	}
 	inGit, err := git(ctx, root, time.Time{}, "ls-files", "--", f.plan)
 	if err != nil {
 		return err
 	}
 	if f.tracked && inGit == "" {
-		return errors.New("--track-plan-file requires plan file to be tracked in git")
+		return refusal("--track-plan-file requires plan file to be tracked in git")
 	}
 	if !f.tracked && inGit != "" {
-		return errors.New("Plan file must be gitignored when not using --track-plan-file")
+		return refusal("Plan file must be gitignored when not using --track-plan-file")
 	}
 	b, err := os.ReadFile(path)
 	if err != nil {
-		return fmt.Errorf("Plan file not readable: %w", err)
+		return refuse("Plan file not readable: %v", err)
 	}
 	lines := strings.Split(strings.TrimRight(string(b), "\n"), "\n")
 	content := 0
@@ -226,10 +234,10 @@ func checkPlan(ctx context.Context, root string, f startFlags) error {
 		}
 	}
 	if len(lines) < 5 {
-		return fmt.Errorf("Plan is too simple (only %d lines)", len(lines))
+		return refuse("Plan is too simple (only %d lines)", len(lines))
 	}
 	if content < 3 {
-		return errors.New("Plan file has insufficient content")
+		return refusal("Plan file has insufficient content")
 	}
 	return nil
 }
@@ -246,16 +254,16 @@ func checkTree(ctx context.Context, root string, f startFlags) error {
 		}
 	}
 	if len(dirty) > 0 {
-		return errors.New("Git working tree is not clean:\n" + strings.Join(dirty, "\n"))
+		return refusal("Git working tree is not clean:\n" + strings.Join(dirty, "\n"))
 	}
 	if f.base == "" {
-		return errors.New("Could not determine a base branch: the demo wants --base-branch (" + Mark + ")")
+		return refusal("Could not determine a base branch: the demo wants --base-branch (" + Mark + ")")
 	}
 	if strings.ContainsAny(f.base, ":#\"'`") {
-		return errors.New("Branch name contains YAML-unsafe characters")
+		return refusal("Branch name contains YAML-unsafe characters")
 	}
 	if _, err := git(ctx, root, time.Time{}, "rev-parse", "--verify", "-q", "refs/heads/"+f.base); err != nil {
-		return fmt.Errorf("Base branch '%s' does not exist locally", f.base)
+		return refuse("Base branch '%s' does not exist locally", f.base)
 	}
 	return nil
 }

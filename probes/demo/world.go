@@ -62,6 +62,28 @@ func Make(ctx context.Context, dir, selfPath string) (Layout, error) {
 	return l, nil
 }
 
+// Remove deletes a world. A loop player or a tool that still runs in it stops
+// at its next step; for a moment it may hold files, so the deletion is tried
+// again for up to three seconds.
+func Remove(l Layout) error {
+	if l.Dir == "" || !isDir(filepath.Join(l.Dir, "FlyDSL-"+Slug)) {
+		return fmt.Errorf("demo world %q: this is no world that Make built", l.Dir)
+	}
+	var err error
+	for range 30 {
+		if err = os.RemoveAll(l.Dir); err == nil {
+			return nil
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+	return fmt.Errorf("demo world: %w", err)
+}
+
+func isDir(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
+}
+
 // world is the making of one; now is the made-up time of the step at hand.
 type world struct {
 	ctx context.Context
@@ -188,16 +210,7 @@ func (w *world) draft() (string, error) {
 		Issue: issue, IssueSource: "demo text, sha256 " + hex.EncodeToString(sum[:]), Date: w.now.Format("2006-01-02"),
 		Goal: "Make short rows faster without making anything else slower (" + Mark + ").", AiterRoot: "none",
 	}
-	if missing := data.Missing(); len(missing) > 0 {
-		return "", fmt.Errorf("contract fields are empty: %v", missing)
-	}
-	tpl, err := template.New("contract").Option("missingkey=error").Parse(text)
-	if err != nil {
-		return "", err
-	}
-	var b strings.Builder
-	err = tpl.Execute(&b, data)
-	return b.String(), err
+	return data.Fill(text)
 }
 
 func (w *world) before() error {
