@@ -199,7 +199,8 @@ func (v *Verdict) conclude(r *Result) {
 		}
 	}
 	v.Agree = pass == 0 || fail == 0
-	crashed := r.Crashed || r.ExitStatus != nil && isCrash(*r.ExitStatus)
+	// A script that reports a crashed child in its own verdict did not crash.
+	crashed := r.Crashed && r.Verdict == nil || r.ExitStatus != nil && isCrash(*r.ExitStatus)
 	switch {
 	case crashed:
 		v.Outcome = OutcomeCrashed

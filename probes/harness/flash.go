@@ -74,11 +74,24 @@ func (f *flash) line(b []byte) {
 	case f.section == secCompare:
 		f.compareLine(b, bar)
 	default:
-		if f.denseRow(head, b[bar+1:]) {
+		f.dense(b, bar)
+	}
+}
+
+// dense reads a dense row behind the first bar that a status word follows: a
+// progress bar may have left its own bars on the line.
+func (f *flash) dense(b []byte, bar int) {
+	for at, tries := bar, 0; tries < 8; tries++ {
+		if f.denseRow(b[:at], b[at+1:]) {
 			return
 		}
-		f.header(head)
+		next := bytes.IndexByte(b[at+1:], '|')
+		if next < 0 {
+			break
+		}
+		at += 1 + next
 	}
+	f.header(b[:bar])
 }
 
 // plain handles the lines without a column bar.
