@@ -222,6 +222,10 @@ func (f Family) Regime(cellKey string) string {
 	if err != nil {
 		return ""
 	}
+	return f.regime(at)
+}
+
+func (f Family) regime(at map[string]string) string {
 	for _, r := range f.Regimes {
 		if matches(r.Where, at) {
 			return r.Name

@@ -131,6 +131,9 @@ func (l *linter) cells() {
 
 func (l *linter) variants() {
 	names := []string{""}
+	if len(l.f.Variants) > 0 {
+		names = names[:0]
+	}
 	for _, v := range l.f.Variants {
 		names = append(names, v.Name)
 		for _, t := range v.Tables {
@@ -140,26 +143,33 @@ func (l *linter) variants() {
 		}
 	}
 	for _, name := range names {
-		cells, err := l.f.Expand(name)
-		if err != nil {
-			l.bad(name, "%v", err)
-			continue
+		l.variantCells(name)
+	}
+}
+
+// variantCells expands one variant: every key is unique, reads back and falls
+// into a regime. One fault a variant is enough.
+func (l *linter) variantCells(name string) {
+	cells, err := l.f.Expand(name)
+	if err != nil {
+		l.bad(name, "%v", err)
+		return
+	}
+	seen := make(map[string]bool, len(cells))
+	for _, c := range cells {
+		if seen[c.Key] {
+			l.bad("", "variant %q: cell %s comes out twice", name, c.Key)
+			return
 		}
-		seen := make(map[string]bool, len(cells))
-		for _, c := range cells {
-			if seen[c.Key] {
-				l.bad("", "variant %q: cell %s comes out twice", name, c.Key)
-				break
-			}
-			seen[c.Key] = true
-			if _, err := l.f.ParseKey(c.Key); err != nil {
-				l.bad("", "%v", err)
-				break
-			}
-			if len(l.f.Regimes) > 0 && l.f.Regime(c.Key) == "" {
-				l.bad("", "no regime takes cell %s", c.Key)
-				break
-			}
+		seen[c.Key] = true
+		at, err := l.f.ParseKey(c.Key)
+		if err != nil {
+			l.bad("", "%v", err)
+			return
+		}
+		if len(l.f.Regimes) > 0 && l.f.regime(at) == "" {
+			l.bad("", "no regime takes cell %s", c.Key)
+			return
 		}
 	}
 }

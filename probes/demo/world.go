@@ -44,22 +44,68 @@ func Make(ctx context.Context, dir, selfPath string) (Layout, error) {
 	if len(entries) > 0 {
 		return Layout{}, fmt.Errorf("demo world %s: the folder is not empty", abs)
 	}
-	l := Layout{Dir: abs, Host: filepath.Join(abs, "FlyDSL-lab"), Worktree: filepath.Join(abs, "FlyDSL-"+Slug),
-		Bin: filepath.Join(abs, "bin"), Cache: filepath.Join(abs, "cache"), Self: selfPath}
-	l.StartCommand = "/humanize:start-rlcr-loop " + planPath + " --skip-quiz --claude-answer-codex --max 12 --codex-model gpt-5.5:xhigh --codex-timeout 5400 --base-branch " + BaseBranch
+	l, err := layout(abs, selfPath)
+	if err != nil {
+		return Layout{}, err
+	}
 	w := &world{ctx: ctx, l: &l, now: time.Now().Add(-20 * time.Hour).Truncate(time.Second)}
 	for _, step := range []struct {
 		name string
 		do   func() error
 	}{
 		{"tools", w.tools}, {"host checkout", w.host}, {"task worktree", w.worktree}, {"contract and plan", w.contract},
-		{"baseline profile", w.before}, {"finished loop", w.loop}, {"later profile", w.after}, {"main moves on", w.mainMoves},
+		{"baseline profile", w.before}, {"finished loop", w.loop}, {"later profile", w.after}, {"main moves on", w.mainMoves}, {"file times", w.times},
 	} {
 		if err := step.do(); err != nil {
 			return l, fmt.Errorf("demo world: %s: %w", step.name, err)
 		}
 	}
 	return l, nil
+}
+
+// layout names the parts of a world in dir, which is absolute and resolved.
+func layout(dir, self string) (Layout, error) {
+	self, err := filepath.Abs(self)
+	if err != nil {
+		return Layout{}, fmt.Errorf("demo world: binary %s: %w", self, err)
+	}
+	return Layout{Dir: dir, Host: filepath.Join(dir, "FlyDSL-lab"), Worktree: filepath.Join(dir, "FlyDSL-"+Slug),
+		Bin: filepath.Join(dir, "bin"), Cache: filepath.Join(dir, "cache"), Self: self,
+		StartCommand: startName + " " + planPath + " --skip-quiz --claude-answer-codex --max 12 --codex-model gpt-5.5:xhigh --codex-timeout 5400 --base-branch " + BaseBranch}, nil
+}
+
+// Open gives the layout of a world that Make built earlier; dir is the world or
+// its task worktree. It writes the tools anew, for the binary may have moved.
+func Open(ctx context.Context, dir, selfPath string) (Layout, error) {
+	abs, err := filepath.Abs(dir)
+	if err != nil {
+		return Layout{}, fmt.Errorf("demo world %s: %w", dir, err)
+	}
+	if abs, err = filepath.EvalSymlinks(abs); err != nil {
+		return Layout{}, fmt.Errorf("demo world: %w", err)
+	}
+	if filepath.Base(abs) == "FlyDSL-"+Slug {
+		abs = filepath.Dir(abs)
+	}
+	l, err := layout(abs, selfPath)
+	if err != nil {
+		return l, err
+	}
+	marker, err := os.ReadFile(filepath.Join(l.Worktree, ".humanize", "kdapilot", "task.toml"))
+	if err != nil || !bytes.Contains(marker, []byte(Mark)) {
+		return l, fmt.Errorf("demo world %s: this is no world that Make built", abs)
+	}
+	if l.BaseCommit, err = git(ctx, l.Worktree, time.Time{}, "rev-parse", "refs/heads/"+BaseBranch); err != nil {
+		return l, err
+	}
+	for suffix, where := range map[string]*string{"baseline": &l.Before, "prefetch2": &l.After} {
+		found, err := filepath.Glob(filepath.Join(l.Worktree, ".humanize", "kdapilot", "bundles", "*-"+suffix))
+		if err == nil && len(found) > 0 {
+			*where = found[len(found)-1]
+		}
+	}
+	w := &world{ctx: ctx, l: &l}
+	return l, w.tools()
 }
 
 // Remove deletes a world. A loop player or a tool that still runs in it stops
@@ -249,6 +295,19 @@ func (w *world) mainMoves() error {
 	}
 	_, err := w.git(w.l.Host, "commit", "-q", "-a", "-m", "Name one more target")
 	return err
+}
+
+// times puts draft and plan of loop 02 after the end of loop 01, in the order in
+// which people write them.
+func (w *world) times() error {
+	for _, rel := range []string{"draft.md", "refined-plan.md"} {
+		w.now = w.now.Add(20 * time.Minute)
+		path := filepath.Join(w.l.Worktree, ".humanize", "kernel-agent", rel)
+		if err := os.Chtimes(path, w.now, w.now); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (w *world) edit(root, rel, old, repl string) error {

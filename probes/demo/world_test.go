@@ -144,6 +144,25 @@ func TestTheOlderLoopIsFinishedAndInThePast(t *testing.T) {
 	}
 }
 
+func TestOpenFindsAWorldAgain(t *testing.T) {
+	l := makeWorld(t)
+	for _, dir := range []string{l.Dir, l.Worktree} {
+		got, err := demo.Open(t.Context(), dir, l.Self)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got != l {
+			t.Errorf("Open(%s)\n got %+v\nwant %+v", dir, got, l)
+		}
+	}
+	if _, err := demo.Open(t.Context(), t.TempDir(), l.Self); err == nil {
+		t.Error("any folder opens as a world")
+	}
+	if err := demo.Remove(demo.Layout{Dir: t.TempDir()}); err == nil {
+		t.Error("any folder can be removed as a world")
+	}
+}
+
 func TestMakeRefusesAFolderInUse(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "mine"), nil, 0o644); err != nil {
