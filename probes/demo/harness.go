@@ -39,14 +39,19 @@ func Harness(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		fmt.Fprintf(stderr, "usage: test_flash_attn_fwd.py [-h] [--batch BATCH] [--seq_len SEQ_LEN] …\ntest_flash_attn_fwd.py: error: %v\n", err)
 		return 2
 	}
-	cells, err := fl.cells()
+	h := &sheet{fl: fl, out: stdout, err: stderr, pace: pace{fl.speed}, seed: seedFromEnv(), knobs: readKnobs("."), fault: os.Getenv(EnvFault), dir: "."}
+	return h.run(ctx)
+}
+
+// run prints the whole call and gives its exit status.
+func (h *sheet) run(ctx context.Context) int {
+	cells, err := h.fl.cells()
 	if err != nil {
-		fmt.Fprintf(stderr, "%s: %v\n", Mark, err)
+		fmt.Fprintf(h.err, "%s: %v\n", Mark, err)
 		return 70
 	}
-	fmt.Fprintln(stderr, Mark+": no kernel runs here, every number is made up")
-	h := &sheet{fl: fl, out: stdout, err: stderr, pace: pace{fl.speed}, seed: seedFromEnv(), knobs: readKnobs("."), fault: os.Getenv(EnvFault)}
-	if fl.compare {
+	fmt.Fprintln(h.err, Mark+": no kernel runs here, every number is made up")
+	if h.fl.compare {
 		return h.compare(ctx, cells)
 	}
 	return h.normal(ctx, cells)

@@ -7,6 +7,7 @@ import (
 	"io"
 	"math/rand/v2"
 	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 )
@@ -26,6 +27,7 @@ type sheet struct {
 	seed     uint64
 	knobs    knobs
 	fault    string
+	dir      string // where the CSV goes
 }
 
 type row struct {
@@ -240,7 +242,7 @@ func (h *sheet) save(name string, records [][]string, say string) bool {
 	w := csv.NewWriter(&b)
 	w.UseCRLF = true
 	if err := w.WriteAll(records); err == nil {
-		err = os.WriteFile(name, []byte(b.String()), 0o644)
+		err = os.WriteFile(filepath.Join(h.dir, name), []byte(b.String()), 0o644)
 		if err != nil {
 			fmt.Fprintf(h.err, "%s: %v\n", Mark, err)
 			return false

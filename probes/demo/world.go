@@ -54,7 +54,8 @@ func Make(ctx context.Context, dir, selfPath string) (Layout, error) {
 		do   func() error
 	}{
 		{"tools", w.tools}, {"host checkout", w.host}, {"task worktree", w.worktree}, {"contract and plan", w.contract},
-		{"baseline profile", w.before}, {"finished loop", w.loop}, {"later profile", w.after}, {"main moves on", w.mainMoves}, {"file times", w.times},
+		{"baseline profile", w.before}, {"baseline run", w.baseRun}, {"finished loop", w.loop}, {"later profile", w.after}, {"candidate runs", w.candidateRun},
+		{"main moves on", w.mainMoves}, {"file times", w.times},
 	} {
 		if err := step.do(); err != nil {
 			return l, fmt.Errorf("demo world: %s: %w", step.name, err)

@@ -1,6 +1,8 @@
 package demo_test
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -8,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"kdapilot/engine/runs"
 	"kdapilot/engine/task"
 	"kdapilot/probes/demo"
 )
@@ -141,6 +144,38 @@ func TestTheOlderLoopIsFinishedAndInThePast(t *testing.T) {
 	logs, err := filepath.Glob(filepath.Join(l.Cache, "humanize/-*/*/round-4-codex-review.log"))
 	if err != nil || len(logs) != 1 || strings.Contains(read(t, logs[0]), "[P") {
 		t.Errorf("the clean code review: %v %v", logs, err)
+	}
+}
+
+func TestPastRunsAreWholeAndSayWhatTheyAre(t *testing.T) {
+	l := makeWorld(t)
+	dirs, err := filepath.Glob(filepath.Join(l.Worktree, ".humanize/kdapilot/runs/*"))
+	if err != nil || len(dirs) != 3 {
+		t.Fatalf("runs %v %v", dirs, err)
+	}
+	heads := map[string]string{}
+	for _, dir := range dirs {
+		m, err := runs.DecodeManifest([]byte(read(t, dir, "manifest.json")))
+		if err != nil {
+			t.Fatal(err)
+		}
+		res, err := runs.DecodeResult([]byte(read(t, dir, "result.json")))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !m.Simulated || m.ID != runs.ID(filepath.Base(dir)) || *m.ExpectedCells != 440 || *res.Exit != 0 || len(res.Captured) != 1 || res.WallSeconds < 60 {
+			t.Errorf("%s: %+v %+v", filepath.Base(dir), m, res)
+		}
+		for _, f := range res.Files {
+			sum := sha256.Sum256([]byte(read(t, dir, f.Path)))
+			if hex.EncodeToString(sum[:]) != f.SHA256 {
+				t.Errorf("%s: %s has another hash", filepath.Base(dir), f.Path)
+			}
+		}
+		heads[m.Arm] = m.Head
+	}
+	if heads["base"] != l.BaseCommit || heads["candidate"] != gitOut(t, l.Worktree, "rev-parse", "HEAD") {
+		t.Errorf("heads %v", heads)
 	}
 }
 
