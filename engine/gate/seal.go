@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"kdapilot/engine/fact"
 )
 
 // SealVersion is the layout this program writes and reads.
@@ -176,7 +178,7 @@ func (s Seal) Changes(f *Facts) []Change {
 }
 
 func bound(what string, was, is Bound) []Change {
-	if was.SHA256 == is.SHA256 && was.Path == is.Path || is.Status == 0 {
+	if was.SHA256 == is.SHA256 && was.Path == is.Path || is.Status == fact.NotRead || is.Status == fact.Torn {
 		return nil
 	}
 	return []Change{{What: what, Path: was.Path, Was: was.SHA256, Is: firstOf(is.SHA256, is.Status.String())}}
