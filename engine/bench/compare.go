@@ -332,6 +332,9 @@ func (c *comparer) flag(p *pair, out *Cell) {
 	if wide(p.base.us) || wide(p.cand.us) {
 		out.Flags = append(out.Flags, "spread")
 	}
+	if TooGood(out) {
+		out.Flags = append(out.Flags, "over 10x: needs a second clock")
+	}
 	if c.opt.StepUS/out.BaseMedian.V > 0.005 {
 		out.Flags = append(out.Flags, "quantised")
 	}

@@ -118,7 +118,11 @@ func (r Row) MarshalJSON() ([]byte, error) {
 	}
 	dst = append(dst, `"key":`...)
 	dst = appendString(dst, r.Key)
-	dst = r.Fields.appendMembers(dst, true)
+	for i := range r.Fields {
+		if !reserved(r.Fields[i].Name) {
+			dst = r.Fields[i:i+1].appendMembers(dst, true)
+		}
+	}
 	dst = append(dst, `,"status":`...)
 	dst = appendString(dst, string(r.Status))
 	for _, n := range []struct {
@@ -138,6 +142,15 @@ func (r Row) MarshalJSON() ([]byte, error) {
 	}
 	dst = r.appendSaid(dst)
 	return append(dst, '}'), nil
+}
+
+// reserved names members that a field must not repeat.
+func reserved(name string) bool {
+	switch name {
+	case "key", "section", "status", "us", "tflops", "max_err", "min_cos", "error", "warnings", "result_md5", "ref_md5":
+		return true
+	}
+	return false
 }
 
 // appendSaid writes the members that most rows lack.

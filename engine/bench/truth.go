@@ -20,7 +20,8 @@ type Witness struct {
 type Outcome string
 
 // The outcomes. Only OutcomePass is green; it needs agreement and executed
-// cells. Disagree and NotProven are red.
+// cells. Disagree and NotProven are red. OutcomeRunning is for the caller of a
+// run that has not ended: Truth speaks about ended runs only.
 const (
 	OutcomePass      Outcome = "pass"
 	OutcomeFail      Outcome = "fail"
