@@ -15,18 +15,27 @@ import (
 	"kdapilot/templates"
 )
 
-// baseRun and candidateRun are the finished runs that the bench screens of a
-// fresh world compare: the same sweep before and after loop 01.
-func (w *world) baseRun() error {
-	w.now = w.now.Add(5 * time.Minute)
-	return w.pastRun("sweep", "base", 21)
+// repeats is how often the small preset ran on each arm: enough for a verdict.
+const repeats = 5
+
+// baseRuns and candidateRuns are the finished runs that the bench screens of a
+// fresh world compare: the same presets before and after loop 01.
+func (w *world) baseRuns() error {
+	return w.pastRuns("base", 100, "sweep")
 }
 
-func (w *world) candidateRun() error {
-	for i, preset := range []string{"sweep", "compare"} {
-		w.now = w.now.Add(15 * time.Minute)
-		if err := w.pastRun(preset, "candidate", uint64(22+i)); err != nil {
-			return err
+func (w *world) candidateRuns() error {
+	return w.pastRuns("candidate", 200, "sweep", "compare")
+}
+
+func (w *world) pastRuns(arm string, seed uint64, presets ...string) error {
+	for range repeats {
+		presets = append(presets, "smoke")
+	}
+	for i, preset := range presets {
+		w.now = w.now.Add(2 * time.Minute)
+		if err := w.pastRun(preset, arm, seed+uint64(i)); err != nil {
+			return fmt.Errorf("%s: %w", preset, err)
 		}
 	}
 	return nil

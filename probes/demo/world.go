@@ -54,7 +54,7 @@ func Make(ctx context.Context, dir, selfPath string) (Layout, error) {
 		do   func() error
 	}{
 		{"tools", w.tools}, {"host checkout", w.host}, {"task worktree", w.worktree}, {"contract and plan", w.contract},
-		{"baseline profile", w.before}, {"baseline run", w.baseRun}, {"finished loop", w.loop}, {"later profile", w.after}, {"candidate runs", w.candidateRun},
+		{"baseline profile", w.before}, {"baseline runs", w.baseRuns}, {"finished loop", w.loop}, {"later profile", w.after}, {"candidate runs", w.candidateRuns},
 		{"main moves on", w.mainMoves}, {"file times", w.times},
 	} {
 		if err := step.do(); err != nil {

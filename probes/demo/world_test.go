@@ -150,7 +150,7 @@ func TestTheOlderLoopIsFinishedAndInThePast(t *testing.T) {
 func TestPastRunsAreWholeAndSayWhatTheyAre(t *testing.T) {
 	l := makeWorld(t)
 	dirs, err := filepath.Glob(filepath.Join(l.Worktree, ".humanize/kdapilot/runs/*"))
-	if err != nil || len(dirs) != 3 {
+	if err != nil || len(dirs) != 13 {
 		t.Fatalf("runs %v %v", dirs, err)
 	}
 	heads := map[string]string{}
@@ -163,7 +163,7 @@ func TestPastRunsAreWholeAndSayWhatTheyAre(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !m.Simulated || m.ID != runs.ID(filepath.Base(dir)) || *m.ExpectedCells != 440 || *res.Exit != 0 || len(res.Captured) != 1 || res.WallSeconds < 60 {
+		if !m.Simulated || m.ID != runs.ID(filepath.Base(dir)) || *m.ExpectedCells != map[string]int{"smoke": 110, "sweep": 440, "compare": 440}[m.Preset] || *res.Exit != 0 || len(res.Captured) != 1 || res.WallSeconds < 15 {
 			t.Errorf("%s: %+v %+v", filepath.Base(dir), m, res)
 		}
 		for _, f := range res.Files {
