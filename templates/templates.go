@@ -107,7 +107,12 @@ func (d ContractData) Fill(contract string) (string, error) {
 	if err := tpl.Execute(&b, d); err != nil {
 		return "", fmt.Errorf("contract template: %w", err)
 	}
-	return b.String(), nil
+	// The parts bring their own blank lines; two in a row say nothing more.
+	out := b.String()
+	for strings.Contains(out, "\n\n\n") {
+		out = strings.ReplaceAll(out, "\n\n\n", "\n\n")
+	}
+	return out, nil
 }
 
 // Missing names the fields that are empty, in the order they are declared.

@@ -41,7 +41,7 @@ func TestContractsFill(t *testing.T) {
 					t.Errorf("contract lacks %q", want)
 				}
 			}
-			for _, bad := range []string{"{{", "}}", "<no value>", "TODO", "git checkout -b", "git switch", "worktree add"} {
+			for _, bad := range []string{"{{", "}}", "<no value>", "TODO", "\n\n\n", "git checkout -b", "git switch", "worktree add"} {
 				if strings.Contains(s, bad) {
 					t.Errorf("contract holds %q", bad)
 				}

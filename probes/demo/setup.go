@@ -78,72 +78,81 @@ func refuse(format string, args ...any) error { return refusal(fmt.Sprintf(forma
 // own do.
 func parseStart(args []string) (startFlags, error) {
 	f := startFlags{max: 42, timeout: 5400, full: 5, model: "gpt-5.5", effort: "high"}
-	take := func(i *int, name, what string) (string, error) {
-		*i++
-		if *i >= len(args) || strings.HasPrefix(args[*i], "--") {
-			return "", fmt.Errorf("%s requires a %s argument", name, what)
-		}
-		return args[*i], nil
-	}
 	for i := 0; i < len(args); i++ {
+		name := args[i]
+		what, takesValue := valueFlags()[name]
 		var err error
-		var v string
-		switch a := args[i]; a {
-		case "--max":
-			if v, err = take(&i, a, "number"); err == nil {
-				f.max, err = positive(a, v)
-			}
-		case "--codex-timeout":
-			if v, err = take(&i, a, "number"); err == nil {
-				f.timeout, err = positive(a, v)
-			}
-		case "--full-review-round":
-			if v, err = take(&i, a, "number"); err == nil {
-				if f.full, err = positive(a, v); err == nil && f.full < 2 {
-					err = refusal("--full-review-round must be at least 2")
-				}
-			}
-		case "--codex-model":
-			if v, err = take(&i, a, "MODEL:EFFORT"); err == nil {
-				model, effort, ok := strings.Cut(v, ":")
-				f.model = model
-				if ok {
-					f.effort = effort
-				}
-			}
-		case "--base-branch":
-			f.base, err = take(&i, a, "branch name")
-		case "--plan-file":
-			if v, err = take(&i, a, "file path"); err == nil {
-				err = f.setPlan(v)
-			}
-		case "--track-plan-file":
-			f.tracked = true
-		case "--push-every-round":
-			f.push = true
-		case "--claude-answer-codex", "--yolo":
-			f.answer = true
-		case "--privacy":
-			f.privacy = true
-		case "--skip-impl":
-			f.skipImpl = true
-		case "--agent-teams":
-			f.teams = true
-		case "--require-bitlesson-entry-for-none":
-			f.bitlessonEntry = true
-		case "--skip-quiz", "--allow-empty-bitlesson-none":
+		switch {
+		case takesValue && (i+1 >= len(args) || strings.HasPrefix(args[i+1], "--")):
+			err = refuse("%s requires a %s argument", name, what)
+		case takesValue:
+			i++
+			err = f.set(name, args[i])
+		case f.toggle(name):
+		case strings.HasPrefix(name, "-"):
+			err = refuse("Unknown option: %s", name)
 		default:
-			if strings.HasPrefix(a, "-") {
-				err = refuse("Unknown option: %s", a)
-			} else {
-				err = f.setPlan(a)
-			}
+			err = f.setPlan(name)
 		}
 		if err != nil {
 			return f, err
 		}
 	}
 	return f, nil
+}
+
+// valueFlags are the flags that take a value, with the word for it.
+func valueFlags() map[string]string {
+	return map[string]string{"--max": "number", "--codex-timeout": "number", "--full-review-round": "number",
+		"--codex-model": "MODEL:EFFORT", "--base-branch": "branch name", "--plan-file": "file path"}
+}
+
+func (f *startFlags) set(name, v string) (err error) {
+	switch name {
+	case "--max":
+		f.max, err = positive(name, v)
+	case "--codex-timeout":
+		f.timeout, err = positive(name, v)
+	case "--full-review-round":
+		if f.full, err = positive(name, v); err == nil && f.full < 2 {
+			err = refusal("--full-review-round must be at least 2")
+		}
+	case "--codex-model":
+		model, effort, ok := strings.Cut(v, ":")
+		f.model = model
+		if ok {
+			f.effort = effort
+		}
+	case "--base-branch":
+		f.base = v
+	case "--plan-file":
+		err = f.setPlan(v)
+	}
+	return err
+}
+
+// toggle sets a flag without a value; false means there is no such flag.
+func (f *startFlags) toggle(name string) bool {
+	switch name {
+	case "--track-plan-file":
+		f.tracked = true
+	case "--push-every-round":
+		f.push = true
+	case "--claude-answer-codex", "--yolo":
+		f.answer = true
+	case "--privacy":
+		f.privacy = true
+	case "--skip-impl":
+		f.skipImpl = true
+	case "--agent-teams":
+		f.teams = true
+	case "--require-bitlesson-entry-for-none":
+		f.bitlessonEntry = true
+	case "--skip-quiz", "--allow-empty-bitlesson-none":
+	default:
+		return false
+	}
+	return true
 }
 
 func (f *startFlags) setPlan(path string) error {
