@@ -185,22 +185,11 @@ func (r *runBench) close(*int) {
 // invalidate marks the row whose log the script named as failed. The log's
 // name has the shape with other separators.
 func (r *runBench) invalidate(path string) {
-	name := path[strings.LastIndexByte(path, '/')+1:]
-	squeezed := strings.ReplaceAll(strings.TrimSuffix(name, ".log"), "_", "")
+	name := strings.TrimSuffix(path[strings.LastIndexByte(path, '/')+1:], ".log")
 	hit := false
 	for i := range r.c.rows.rows {
 		row := &r.c.rows.rows[i]
-		shape := row.Axis("shape_truncated").Text()
-		shape, mask, _ := strings.Cut(shape, "_")
-		if !strings.Contains(squeezed, shape) || !strings.Contains(name, row.Axis("dtype").Text()) ||
-			mask == "causal" && strings.Contains(name, "nocausal") {
-			continue
-		}
-		if mask == "causal" || mask == "nocausal" {
-			if !strings.HasSuffix(squeezed, mask) {
-				continue
-			}
-		} else if !strings.HasPrefix(mask, "tile") || !strings.Contains(name, "_t"+strings.TrimPrefix(strings.SplitN(mask, "_", 2)[0], "tile")) {
+		if !ofLog(row, name) {
 			continue
 		}
 		hit = true
@@ -210,6 +199,27 @@ func (r *runBench) invalidate(path string) {
 	if !hit {
 		r.c.diag(bench.Red, "no table row could be matched with the failed run %s: do not trust any number of that operation", path)
 	}
+}
+
+// ofLog reports whether a log file's name belongs to a table row: the data
+// type must occur, and the shape with any separators. The mask (attention) or
+// the tile (GEMM) must fit where the row has one.
+func ofLog(row *bench.Row, name string) bool {
+	shape, rest, _ := strings.Cut(row.Axis("shape_truncated").Text(), "_")
+	squeezed := strings.ReplaceAll(name, "_", "")
+	if !strings.Contains(squeezed, shape) || !strings.Contains(name, row.Axis("dtype").Text()) {
+		return false
+	}
+	switch {
+	case rest == "nocausal":
+		return strings.HasSuffix(name, "nocausal")
+	case rest == "causal":
+		return strings.HasSuffix(name, "causal") && !strings.HasSuffix(name, "nocausal")
+	case strings.HasPrefix(rest, "tile"):
+		tile, _, _ := strings.Cut(strings.TrimPrefix(rest, "tile"), "_")
+		return strings.Contains(name+"_", "_t"+tile+"_")
+	}
+	return strings.HasPrefix(name, row.Axis("op").Text())
 }
 
 // runBenchCSV reads the script's CSV, which says ok for failed runs as well.
