@@ -65,3 +65,27 @@ func BenchmarkUnknownLog(b *testing.B) {
 		p.Close(nil)
 	}
 }
+
+// BenchmarkOtherFamilies feeds logs of the families whose lines are read as
+// text.
+func BenchmarkOtherFamilies(b *testing.B) {
+	for _, tc := range []struct {
+		family Family
+		block  string
+	}{
+		{MoEAiter, "[aiter] \ncalling test_fmoe(dtype = torch.bfloat16,\n   token = 1,\n  AQDType = torch.float4_e2m1fn_x2)\n[aiter] ck_moe_2stages: 34.34 us, 2.89 tflops......(quant:x)[checkAllclose atol=0.01 rtol=0.01 \x1b[32mpassed~\x1b[0m]\n           tensor([-0.4277, -0.0820,  0.3984, -0.2578, -0.4922, -0.4043,  0.7891,  0.4551],\n       device='cuda:0', dtype=torch.bfloat16)\n"},
+		{Pytest, "tests/kernels/test_preshuffle_gemm.py::test_mfma_a8_flyc_preshuffle[eager-sync_copy-16-5120-8192-16-64-512-fp8] PASSED [  5%]\n"},
+		{ProfLib, "[1/198] L B=1 S=128 H=32/8 D=128 bf16 causal provider=x\n[aiter] import [module] under /sgl-workspace/aiter/aiter/jit/module_fmha_v3_fwd.so\n  ok 86.7 us 1.5 TFLOPS correctness=pass\n"},
+		{Norm, "Testing LayerNorm (M=64, N=256, dtype=f32)\nLaunching kernel...\nKernel avg time: 0.0033 ms via x\nBandwidth: 40.12 GB/s\nMax absolute error: 7.15e-07 (atol=0.0001)\nPASSED\n"},
+	} {
+		one := bytes.Repeat([]byte(tc.block), 1+(4<<20)/len(tc.block))
+		b.Run(string(tc.family), func(b *testing.B) {
+			b.SetBytes(int64(len(one)))
+			for b.Loop() {
+				p := NewParser(Options{Family: tc.family})
+				p.Feed(Merged, one)
+				p.Close(nil)
+			}
+		})
+	}
+}

@@ -3,6 +3,7 @@ package harness
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"kdapilot/engine/bench"
@@ -96,8 +97,16 @@ func sameNum(a, b bench.Num) bool {
 
 func (c *collector) emitRow(r *bench.Row) {
 	if c.sink != nil {
-		c.sink(bench.Event{Kind: bench.EventRow, Row: *r})
+		row := *r
+		row.Fields, row.Warnings = slices.Clone(r.Fields), slices.Clone(r.Warnings)
+		c.sink(bench.Event{Kind: bench.EventRow, Row: row})
 	}
+}
+
+// amend changes a field of a row that was filed already. The fields are copied
+// first: a result handed out earlier shares them.
+func amend(r *bench.Row, name string, v bench.Value) {
+	r.Fields = slices.Clone(r.Fields).With(name, v)
 }
 
 // total records a count that the harness printed itself.
@@ -149,8 +158,26 @@ func (c *collector) csv(name string) {
 	}
 }
 
-// said cleans a piece of outside text that goes into a row.
-func said(s string) string { return text.Clip(text.Line(s), maxText) }
+// said cleans a piece of outside text that goes into a row. Printable ASCII,
+// which is nearly everything, is only trimmed.
+func said(s string) string {
+	s = strings.Trim(s, " ")
+	if len(s) <= maxText && plain(s) {
+		// A copy: a word must not keep its whole line in memory.
+		return strings.Clone(s)
+	}
+	return text.Clip(text.Line(s), maxText)
+}
+
+// plain reports printable ASCII only.
+func plain(s string) bool {
+	for i := 0; i < len(s); i++ {
+		if s[i] < 0x20 || s[i] > 0x7e {
+			return false
+		}
+	}
+	return true
+}
 
 // result assembles what was found so far.
 func (c *collector) result() bench.Result {

@@ -2,6 +2,7 @@ package harness
 
 import (
 	"bytes"
+	"fmt"
 	"strings"
 )
 
@@ -112,4 +113,20 @@ func commandFamily(command string) Family {
 // Families lists what --family accepts.
 func Families() []Family {
 	return []Family{FlashAttn, PreshuffleGEMM, RowscaleGEMM, MoEFlyDSL, MoEAiter, Norm, RunBenchmark, Pytest, RunTests, ProfLib}
+}
+
+// ParseFamily reads a --family argument; "" and "auto" ask for detection. The
+// error lists the names.
+func ParseFamily(s string) (Family, error) {
+	if s == "" || s == "auto" {
+		return Auto, nil
+	}
+	var names []string
+	for _, f := range Families() {
+		if string(f) == s {
+			return f, nil
+		}
+		names = append(names, string(f))
+	}
+	return Unknown, fmt.Errorf("family %q: want auto or one of %s", s, strings.Join(names, ", "))
 }

@@ -237,6 +237,20 @@ func TestDetect(t *testing.T) {
 	}
 }
 
+func TestParseFamily(t *testing.T) {
+	for _, f := range Families() {
+		if got, err := ParseFamily(string(f)); err != nil || got != f {
+			t.Errorf("%s: %s %v", f, got, err)
+		}
+	}
+	if got, err := ParseFamily("auto"); err != nil || got != Auto {
+		t.Errorf("auto: %s %v", got, err)
+	}
+	if _, err := ParseFamily("conv"); err == nil || !strings.Contains(err.Error(), "flash_attn") {
+		t.Errorf("conv: %v", err)
+	}
+}
+
 // TestBadFiles: a clear error names file, line and what was expected.
 func TestBadFiles(t *testing.T) {
 	dir := t.TempDir()

@@ -220,7 +220,7 @@ func (a *aiterMoE) row() *bench.Row {
 
 func (a *aiterMoE) set(name string, v bench.Value) {
 	if r := a.row(); r != nil {
-		r.Fields = r.Fields.With(name, v)
+		amend(r, name, v)
 	}
 }
 
@@ -229,7 +229,7 @@ func (a *aiterMoE) warn(text, name string, v bench.Num) {
 	if r == nil {
 		return
 	}
-	r.Fields = r.Fields.With(name, bench.FromNum(v))
+	amend(r, name, bench.FromNum(v))
 	if len(r.Warnings) < 8 {
 		r.Warnings = append(r.Warnings, text)
 	}
@@ -241,7 +241,7 @@ func (a *aiterMoE) logits(v bench.Num) {
 	if r == nil || !v.OK {
 		return
 	}
-	r.Fields = r.Fields.With("logits_diff", bench.FromNum(v))
+	amend(r, "logits_diff", bench.FromNum(v))
 	if !v.Finite() || v.V > 0.01 && r.Axis("allclose").Text() != "passed" {
 		r.Status = bench.Fail
 		a.c.emitRow(r)

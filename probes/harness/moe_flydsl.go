@@ -256,7 +256,9 @@ func (m *moe) aiter(s string) {
 	tf, _ := numBefore(s, " TFLOPS")
 	up, _ := between(s, "speedups: ", "x")
 	r := &m.c.rows.rows[i]
-	r.Fields = r.Fields.With("aiter_us", bench.FromNum(us)).With("aiter_tflops", bench.FromNum(tf)).With("speedup", bench.FromNum(numText(up)))
+	amend(r, "aiter_us", bench.FromNum(us))
+	amend(r, "aiter_tflops", bench.FromNum(tf))
+	amend(r, "speedup", bench.FromNum(numText(up)))
 }
 
 // skip keeps what the harness says it did not run.

@@ -123,7 +123,7 @@ func (r *rowscale) baseline(s string) {
 			bench.Field{Name: "flydsl_over_baseline_pct", Value: bench.FromNum(numText(pct))}, bench.Field{Name: "ok", Value: flagValue(strings.TrimSpace(good))})
 	}
 	row := &r.c.rows.rows[i]
-	row.Fields = row.Fields.With("baseline", bench.Obj(f))
+	amend(row, "baseline", bench.Obj(f))
 	if ok, is := lastOf(f).Truth(); is && !ok && len(row.Warnings) < 8 {
 		row.Warnings = append(row.Warnings, "the output differs from "+said(name))
 	}

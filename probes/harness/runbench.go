@@ -193,7 +193,7 @@ func (r *runBench) invalidate(path string) {
 			continue
 		}
 		hit = true
-		row.Fields = row.Fields.With("cockpit_gate", bench.Str("fail"))
+		amend(row, "cockpit_gate", bench.Str("fail"))
 		row.Warnings = append(row.Warnings, "its run failed: "+path)
 	}
 	if !hit {
