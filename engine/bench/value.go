@@ -236,6 +236,24 @@ func appendString(dst []byte, s string) []byte {
 	return append(dst, b...)
 }
 
+// MapText gives the value with clean applied to every string inside it, names
+// of members included. Outside text goes through it before it becomes a row.
+func (v Value) MapText(clean func(string) string) Value {
+	switch v.kind {
+	case kindString:
+		return Str(clean(v.str))
+	case kindObject:
+		return Obj(v.sub.obj.MapText(clean))
+	case kindList:
+		list := make([]Value, len(v.sub.list))
+		for i, e := range v.sub.list {
+			list[i] = e.MapText(clean)
+		}
+		return List(list...)
+	}
+	return v
+}
+
 // Field is a named value.
 type Field struct {
 	Name  string
@@ -265,6 +283,15 @@ func (f Fields) With(name string, v Value) Fields {
 		}
 	}
 	return append(f, Field{Name: name, Value: v})
+}
+
+// MapText gives a copy of the fields with clean applied to every string.
+func (f Fields) MapText(clean func(string) string) Fields {
+	out := make(Fields, len(f))
+	for i := range f {
+		out[i] = Field{Name: clean(f[i].Name), Value: f[i].Value.MapText(clean)}
+	}
+	return out
 }
 
 // MarshalJSON writes the fields as one object in their order.

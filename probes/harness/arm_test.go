@@ -140,3 +140,16 @@ func TestShowRowsOfOneFile(t *testing.T) {
 		t.Errorf("last row does not win: %+v %v", r.Rows, err)
 	}
 }
+
+// TestCleanJSON: control sequences of a file do not reach a row.
+func TestCleanJSON(t *testing.T) {
+	p := write(t, filepath.Join(t.TempDir(), "rows.jsonl"), `{"key":"k\u001b[31m","status":"PASS","us":1,"x\u0007":{"a":["\u001b]52;c;x\u0007b"]},"error":"e\r\nf"}`+"\n")
+	r, err := Parse([]string{p}, Options{}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := json.Marshal(r.Rows)
+	if err != nil || strings.Contains(string(b), "u001b") || strings.Contains(string(b), "u0007") || strings.Contains(string(b), "52;c") {
+		t.Errorf("%s %v", b, err)
+	}
+}

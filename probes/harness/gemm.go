@@ -70,7 +70,10 @@ func (g *gemm) begin(s string) {
 	}
 	dtype = strings.ToLower(said(dtype))
 	g.row = bench.Row{Key: g.shape.key(dtype, said(tile)), Fields: g.shape.fields(dtype, said(tile))}
-	g.cells, g.open = append(g.cells, g.row.Key), true
+	g.open = true
+	if len(g.cells) < maxRows {
+		g.cells = append(g.cells, g.row.Key)
+	}
 	g.c.current(g.row.Key)
 }
 

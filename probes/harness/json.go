@@ -29,7 +29,7 @@ func readJSONL(c *collector, b []byte) (Family, error) {
 			return family, fmt.Errorf("line %d: want one JSON object per line: %w", n, err)
 		}
 		c.line = n
-		got, err := jsonRow(c, f)
+		got, err := jsonRow(c, f.MapText(said))
 		if err != nil {
 			return family, fmt.Errorf("line %d: %w", n, err)
 		}
@@ -115,6 +115,7 @@ func readJSON(c *collector, b []byte) (Family, error) {
 	if err := json.Unmarshal(b, &v); err != nil {
 		return Unknown, fmt.Errorf("want JSON: %w", err)
 	}
+	v = v.MapText(said)
 	if f := v.Object(); f != nil {
 		return ownResult(c, f)
 	}

@@ -74,7 +74,10 @@ func (m *moe) row(s string) {
 	if !strings.HasPrefix(name, "t") && stage == "stage1" {
 		// Format A prints stage 1 once per stage 2 mode and without a shape:
 		// two prints are two measurements.
-		if m.seen[r.Key]++; m.seen[r.Key] > 1 {
+		if len(m.seen) < maxRows {
+			m.seen[r.Key]++
+		}
+		if m.seen[r.Key] > 1 {
 			r.Key = fmt.Sprintf("%s#%d", r.Key, m.seen[r.Key])
 		}
 	}
@@ -274,9 +277,7 @@ func (m *moe) skip(s string) {
 				{Name: "stage", Value: bench.Str("stage2")}, {Name: "mode", Value: bench.Str(mode)}, {Name: "reason", Value: bench.Str(why)}}})
 			return
 		}
-		if len(m.c.res.Skips) < 1000 {
-			m.c.res.Skips = append(m.c.res.Skips, why)
-		}
+		m.c.skip(why)
 		return
 	}
 }

@@ -33,7 +33,7 @@ func (r *rowscale) line(b []byte) {
 	case strings.HasPrefix(s, "[torch."):
 		r.baseline(s)
 	case strings.HasPrefix(s, "Skipped: "):
-		r.c.res.Skips = append(r.c.res.Skips, said(strings.TrimPrefix(s, "Skipped: ")))
+		r.c.skip(strings.TrimPrefix(s, "Skipped: "))
 	}
 }
 

@@ -56,13 +56,13 @@ func (r *runBench) line(b []byte) {
 		}
 		r.c.diag(bench.Red, "the run of %s failed, its table row may still show a number: %s", op, path)
 	case strings.Contains(s, " skipped (pytest.skip; see "):
-		r.c.res.Skips = append(r.c.res.Skips, said(s))
+		r.c.skip(s)
 	case strings.HasPrefix(s, "Skipped ") && strings.Contains(s, " new current-only "):
 		r.c.diag(bench.Amber, "%s", s)
 	case r.labels[0] != "" && strings.Contains(s, " ratio="):
 		r.ratio(s)
 	case strings.HasSuffix(s, "[SKIP]") && strings.Contains(s, "missing row"):
-		r.c.res.Skips = append(r.c.res.Skips, said(s))
+		r.c.skip(s)
 	case r.summary:
 		r.count(s)
 	case r.inside:
