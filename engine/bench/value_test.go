@@ -2,7 +2,9 @@ package bench
 
 import (
 	"encoding/json"
+	"fmt"
 	"math"
+	"strings"
 	"testing"
 )
 
@@ -62,7 +64,12 @@ func TestNum(t *testing.T) {
 func FuzzRowJSON(f *testing.F) {
 	f.Add([]byte(`{"key":"k","us":1e400,"x":{"a":[1,{"b":null}]}}`))
 	f.Add([]byte(`{"key":"k","status":"PASS","max_err":"NaN"}`))
+	f.Add([]byte(`{"key":"\u00e9\n","a":-0.5e-3,"b":[],"c":{},"d":[true,false]} `))
 	f.Fuzz(func(t *testing.T, b []byte) {
+		// Both readers accept the same texts, nesting aside.
+		if _, err := ParseValue(b); (err == nil) != json.Valid(b) && !strings.Contains(fmt.Sprint(err), "nested deeper") {
+			t.Fatalf("%q: %v, valid %v", b, err, json.Valid(b))
+		}
 		var r Row
 		if json.Unmarshal(b, &r) != nil {
 			return

@@ -3,6 +3,8 @@ package harness
 import (
 	"bytes"
 	"fmt"
+	"os"
+	"path/filepath"
 	"runtime"
 	"testing"
 )
@@ -85,6 +87,35 @@ func BenchmarkOtherFamilies(b *testing.B) {
 				p := NewParser(Options{Family: tc.family})
 				p.Feed(Merged, one)
 				p.Close(nil)
+			}
+		})
+	}
+}
+
+// BenchmarkLoadArm reads 10,000 cells x 10 repeats as rows, the way a compare
+// on the command line does.
+func BenchmarkLoadArm(b *testing.B) {
+	var rows, table bytes.Buffer
+	table.WriteString("B,S,H,Hkv,D,dtype,causal,kv_sp,Path,Status,MaxErr,MinCos,Time(us),TFLOPS\n")
+	for rep := range 10 {
+		for i := range 10_000 {
+			us := 20 + float64((i*7+rep)%991)/10
+			fmt.Fprintf(&rows, `{"key":"B1_S%d_H8_Hkv8_D128_bf16_causal_sp1","B":1,"S":%d,"H":8,"Hkv":8,"D":128,"dtype":"bf16","causal":true,"kv_sp":1,"status":"PASS","us":%.1f,"tflops":44.5,"max_err":0.00391,"min_cos":0.99999,"error":null}`+"\n", i, i, us)
+			fmt.Fprintf(&table, "1,%d,8,8,128,bf16,causal,1,,PASS,3.91e-03,0.99999,%.1f,44.5\n", i, us)
+		}
+	}
+	dir := b.TempDir()
+	for name, text := range map[string][]byte{"rows.jsonl": rows.Bytes(), "table.csv": table.Bytes()} {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, text, 0o644); err != nil {
+			b.Fatal(err)
+		}
+		b.Run(filepath.Ext(name), func(b *testing.B) {
+			b.SetBytes(int64(len(text)))
+			for b.Loop() {
+				if a, err := LoadArm("x", []string{path}, Options{}); err != nil || len(a.Runs) != 10 {
+					b.Fatal(len(a.Runs), err)
+				}
 			}
 		})
 	}

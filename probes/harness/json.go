@@ -2,7 +2,6 @@ package harness
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 
@@ -19,8 +18,8 @@ func readJSONL(c *collector, b []byte) (Family, error) {
 		if len(l) == 0 {
 			continue
 		}
-		var f bench.Fields
-		if err := json.Unmarshal(l, &f); err != nil {
+		f, err := bench.ParseFields(l)
+		if err != nil {
 			if len(rest) == 0 && family != Unknown {
 				c.line = n
 				c.diag(bench.Amber, "the last record is unfinished and was not read")
@@ -111,8 +110,8 @@ func repeatRow(c *collector, f bench.Fields) (Family, error) {
 // readJSON reads the summary that aiter's benchmark driver writes (a list of
 // cases), or a result that kdapilot printed with --json.
 func readJSON(c *collector, b []byte) (Family, error) {
-	var v bench.Value
-	if err := json.Unmarshal(b, &v); err != nil {
+	v, err := bench.ParseValue(bytes.TrimSpace(b))
+	if err != nil {
 		return Unknown, fmt.Errorf("want JSON: %w", err)
 	}
 	v = v.MapText(said)
