@@ -85,3 +85,9 @@ type SetupForecast struct {
 	// BaseBranch is the base setup would take.
 	BaseBranch string `json:"base_branch"`
 }
+
+// What setup asks of a plan's length, in lines and in lines of content.
+const (
+	MinLines   = 5
+	MinContent = 3
+)
