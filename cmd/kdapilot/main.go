@@ -1,8 +1,26 @@
 // Command kdapilot is the terminal cockpit for tuning FlyDSL kernels with an
-// agent loop. This room wires probes into the engine and the engine into the
-// ui, one file per subcommand, and decides exit codes.
+// agent loop. This room holds one file per subcommand, the wiring of probes
+// into the engine (live), and the exit codes.
 //
 // What may not enter: parsing, meaning or drawing.
 package main
 
-func main() {}
+import (
+	"fmt"
+	"os"
+)
+
+func main() {
+	os.Exit(execute(os.Args[1:], streams{in: os.Stdin, out: os.Stdout, err: os.Stderr}))
+}
+
+// execute is main with its surroundings handed in, so that scripts can drive it.
+func execute(args []string, s streams) int {
+	cmd := newRoot(s)
+	cmd.SetArgs(args)
+	err := cmd.Execute()
+	if err != nil && err.Error() != "" {
+		fmt.Fprintln(s.err, "kdapilot:", err)
+	}
+	return codeOf(err)
+}

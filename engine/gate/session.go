@@ -79,6 +79,11 @@ func (s *Session) Phase() Phase { return s.phase }
 // Typed is what has been typed so far.
 func (s *Session) Typed() string { return s.typed }
 
+// Counts reports whether a key pressed at now would be taken.
+func (s *Session) Counts(now time.Time) bool {
+	return s.phase == Armed || s.phase == Settling && now.Sub(s.lastKey) >= Quiet
+}
+
 // Matches reports whether the phrase is complete.
 func (s *Session) Matches() bool { return s.phase == Armed && s.typed == s.Would.Phrase() }
 

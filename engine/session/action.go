@@ -1,6 +1,7 @@
 package session
 
 import (
+	"kdapilot/engine/gate"
 	"kdapilot/engine/runs"
 )
 
@@ -48,6 +49,21 @@ type StartRun struct {
 // Dangerous.
 type CancelRun struct{ ID runs.ID }
 
+// OpenGate reads all facts of a gate anew and checks that a person is there.
+// The reply carries the facts; the opening goes into the journal.
+type OpenGate struct{ Gate gate.ID }
+
+// SealGate commits an open gate whose phrase is complete: everything is read
+// once more and compared with what was shown. The Session is the action's alone
+// until the reply comes.
+type SealGate struct {
+	Session *gate.Session
+	Seen    map[string]bool
+}
+
+// NoteRefusals writes refused attempts into the journal.
+type NoteRefusals struct{ List []gate.Refusal }
+
 // Deliver hands the sealed start command of gate 2 to where a person picked.
 type Deliver struct {
 	Route DeliverRoute
@@ -89,16 +105,19 @@ type Copy struct{ Text string }
 // MarkSeen remembers that the person has looked at the state up to now.
 type MarkSeen struct{}
 
-func (Rescan) action()      {}
-func (OpenRound) action()   {}
-func (OpenBundle) action()  {}
-func (OpenLog) action()     {}
-func (OpenRows) action()    {}
-func (CompareSets) action() {}
-func (StartRun) action()    {}
-func (CancelRun) action()   {}
-func (Deliver) action()     {}
-func (ListPanes) action()   {}
-func (WriteFile) action()   {}
-func (Copy) action()        {}
-func (MarkSeen) action()    {}
+func (Rescan) action()       {}
+func (OpenRound) action()    {}
+func (OpenBundle) action()   {}
+func (OpenLog) action()      {}
+func (OpenRows) action()     {}
+func (CompareSets) action()  {}
+func (StartRun) action()     {}
+func (CancelRun) action()    {}
+func (OpenGate) action()     {}
+func (SealGate) action()     {}
+func (NoteRefusals) action() {}
+func (Deliver) action()      {}
+func (ListPanes) action()    {}
+func (WriteFile) action()    {}
+func (Copy) action()         {}
+func (MarkSeen) action()     {}

@@ -17,7 +17,9 @@ import (
 func derive(s *Snapshot) {
 	var n notices
 	n.repo(s)
+	n.gates(s)
 	n.loops(s)
+	n.plan(s)
 	n.stalls(s)
 	n.results(s)
 	n.state(s)

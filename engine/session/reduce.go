@@ -2,6 +2,7 @@ package session
 
 import (
 	"maps"
+	"strings"
 	"time"
 
 	"kdapilot/engine/bench"
@@ -32,8 +33,11 @@ func Reduce(old *Snapshot, f Fact, at time.Time) *Snapshot {
 	return &s
 }
 
-// RepoRead is a reading of git.
-type RepoRead struct{ Repo repo.Repo }
+// RepoRead is a reading of git at Now.
+type RepoRead struct {
+	Repo repo.Repo
+	Now  time.Time
+}
 
 func (f RepoRead) into(s *Snapshot) {
 	// A git that gave no answer in time does not unmake what was known.
@@ -44,30 +48,49 @@ func (f RepoRead) into(s *Snapshot) {
 		return
 	}
 	s.Repo = f.Repo
+	if s.Loops.Origin.Status.Known() {
+		s.Loops.Git = loopGit(s)
+		s.Loops = s.Loops.At(f.Now)
+	}
 }
 
-// LoopsRead is a reading of the .humanize tree.
-type LoopsRead struct{ Set loop.Set }
+// LoopsRead is a reading of the .humanize tree at Now.
+type LoopsRead struct {
+	Set loop.Set
+	Now time.Time
+}
 
 func (f LoopsRead) into(s *Snapshot) {
 	set := f.Set
-	set.Loops = append([]loop.Loop(nil), set.Loops...)
-	for i := range set.Loops {
-		l := &set.Loops[i]
-		if l.Origin.Status.Known() {
-			continue
-		}
-		// A state file that is empty or cut for a moment is being replaced: keep
-		// the last good loop and say so.
-		if was := s.Loops.Find(l.Name); was != nil && was.Origin.Status.Known() && l.Phase == loop.Unknown {
-			kept := *was
-			why := l.Origin.Why
-			kept.Origin = l.Origin
-			kept.Origin.Status, kept.Origin.Why = fact.Torn, why
-			*l = kept
+	set.Git = loopGit(s)
+	// What is mid-write keeps its last good value, marked as such.
+	s.Loops = set.At(f.Now).Keep(s.Loops, f.Now)
+}
+
+// loopGit is what git says about the next stop of a loop.
+func loopGit(s *Snapshot) loop.Git {
+	r := &s.Repo
+	if r.State != repo.Worktree || !r.FilesKnown {
+		return loop.Git{}
+	}
+	g := loop.Git{Known: true, Branch: r.Branch}
+	if r.Detached {
+		g.Branch = "HEAD"
+	}
+	for _, f := range r.Files {
+		inside := f.Path == repo.HumanizeDir || strings.HasPrefix(f.Path, repo.HumanizeDir+"/")
+		switch {
+		case inside && f.Change != repo.Untracked:
+			g.TrackedHumanize = append(g.TrackedHumanize, f.Path)
+		case inside || f.Change == repo.Untracked && strings.HasPrefix(f.Path, ".humanize-"):
+		default:
+			g.Dirty = append(g.Dirty, f.Path)
 		}
 	}
-	s.Loops = set
+	if r.UpstreamDistance != nil {
+		g.Ahead = r.UpstreamDistance.Ahead
+	}
+	return g
 }
 
 // BundlesRead lists the flyprof bundles there are.
@@ -113,6 +136,22 @@ type ResultRead struct {
 func (f ResultRead) into(s *Snapshot) {
 	s.Results = cloneMap(s.Results)
 	s.Results[f.ID] = f.Result
+}
+
+// ProgressRead is how far a run got.
+type ProgressRead struct {
+	ID       runs.ID
+	Progress runs.Progress
+}
+
+func (f ProgressRead) into(s *Snapshot) {
+	for i := range s.Runs {
+		if s.Runs[i].ID == f.ID {
+			s.Runs = append([]runs.Run(nil), s.Runs...)
+			s.Runs[i].Progress = f.Progress
+			return
+		}
+	}
 }
 
 // SetsRead replaces the row sets the bench screen can show.

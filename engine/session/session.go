@@ -12,6 +12,8 @@ package session
 
 import (
 	"context"
+
+	"kdapilot/engine/gate"
 )
 
 // Session is the ui's whole view of the world. Implementations live in cmd.
@@ -60,4 +62,8 @@ type Reply struct {
 	Text string
 	// ID names what was made (run id, seal id), if anything was.
 	ID string
+	// Gate are the fresh facts an OpenGate was answered with, Seal what a
+	// SealGate made.
+	Gate *gate.Facts
+	Seal *gate.Seal
 }

@@ -39,10 +39,12 @@ type Snapshot struct {
 	Host   Host           `json:"host"`
 	Task   Task           `json:"task"`
 	Family *family.Family `json:"family,omitempty"`
-	Repo   repo.Repo      `json:"repo"`
-	Loops  loop.Set       `json:"loops"`
-	Plan   Plan           `json:"plan"`
-	Gates  Gates          `json:"gates"`
+	// FamilyWhy says why there is no family.
+	FamilyWhy string    `json:"family_why,omitempty"`
+	Repo      repo.Repo `json:"repo"`
+	Loops     loop.Set  `json:"loops"`
+	Plan      Plan      `json:"plan"`
+	Gates     Gates     `json:"gates"`
 
 	// Bundles are the flyprof bundles found under Root, newest first. Analyses
 	// holds those that were opened, by Bundle.Path.

@@ -1,0 +1,150 @@
+package live
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+
+	"kdapilot/engine/bench"
+	"kdapilot/engine/fact"
+	"kdapilot/engine/runs"
+	"kdapilot/engine/session"
+	"kdapilot/probes/harness"
+	"kdapilot/probes/run"
+)
+
+// maxParsed bounds how many finished runs are read for their rows.
+const maxParsed = 60
+
+// parsedRuns remembers the rows of finished runs: a closed folder never
+// changes.
+type parsedRuns struct {
+	results map[runs.ID]*bench.Result
+	picked  struct{ base, cand string }
+	files   []session.RowSet
+	mu      sync.Mutex // guards picked and files, which actions change
+}
+
+func newParsedRuns() *parsedRuns { return &parsedRuns{results: map[runs.ID]*bench.Result{}} }
+
+// hintRun: a log that grew concerns its follower alone; anything else can
+// change the list.
+func (s *Session) hintRun(part []string) {
+	if len(part) == 2 && (part[1] == run.StdoutFile || part[1] == run.StderrFile) {
+		if s.follow.poke(runs.ID(part[0])) {
+			return
+		}
+	}
+	s.jobs.runs.poke()
+}
+
+func (s *Session) readRuns(ctx context.Context) {
+	list, err := s.runner.List(s.opt.Root)
+	if ctx.Err() != nil {
+		return
+	}
+	o := fact.Origin{Path: run.Folder(s.opt.Root), ReadAt: s.opt.Now(), Status: fact.OK}
+	if err != nil {
+		o.Status, o.Why = fact.Unreadable, oneLine(err)
+	}
+	slices.SortStableFunc(list, func(a, b runs.Run) int { return strings.Compare(string(b.ID), string(a.ID)) })
+	facts := []session.Fact{}
+	old := s.Snapshot()
+	for i := range list {
+		r := &list[i]
+		switch {
+		case !r.State.Final():
+			if was := old.Run(r.ID); was != nil {
+				r.Progress = was.Progress
+			}
+			s.follow.start(*r)
+			if p := r.Status; p != nil && p.Supervisor.PID > 0 && !s.opt.Once && s.opt.Mode == session.Live {
+				s.once("supervisor", p.Supervisor.PID, s.jobs.runs.poke)
+			}
+		case i < maxParsed:
+			res := s.parsedRun(r)
+			if res != nil {
+				n := len(res.AllRows())
+				r.Progress.Done, r.Progress.Expected = n, r.Manifest.ExpectedCells
+				facts = append(facts, session.ResultRead{ID: r.ID, Result: res})
+			}
+		}
+	}
+	facts = append(facts, session.RunsRead{Runs: list, Origin: o})
+	s.apply(append(facts, s.sets(list)...)...)
+}
+
+// parsedRun reads the rows of a finished run once.
+func (s *Session) parsedRun(r *runs.Run) *bench.Result {
+	if res, ok := s.parsed.results[r.ID]; ok {
+		return res
+	}
+	var files []string
+	for _, name := range []string{run.StdoutFile, run.StderrFile} {
+		p := filepath.Join(r.Dir, name)
+		if _, err := os.Stat(p); err == nil {
+			files = append(files, p)
+		}
+	}
+	res, err := harness.Parse(files, harness.Options{Command: strings.Join(r.Manifest.Argv, " ")}, exitOf(r))
+	if err != nil || len(files) == 0 {
+		s.parsed.results[r.ID] = nil
+		return nil
+	}
+	judge(&res, r.Manifest.ExpectedCells)
+	s.parsed.results[r.ID] = &res
+	return &res
+}
+
+// judge hears exit status, rows and text about a result.
+func judge(res *bench.Result, expected *int) {
+	n := 0
+	if expected != nil {
+		n = *expected
+	}
+	v := bench.Truth(res, n)
+	res.Truth = &v
+}
+
+// exitOf is the exit status as the three-way truth wants it: negative for the
+// signal that ended the run.
+func exitOf(r *runs.Run) *int {
+	if r.Result == nil {
+		return nil
+	}
+	return r.Result.ShellExit()
+}
+
+// sets are the row sets of the bench screen and their comparison.
+func (s *Session) sets(list []runs.Run) []session.Fact {
+	var sets []session.RowSet
+	for i := range list {
+		r := &list[i]
+		res := s.parsed.results[r.ID]
+		if !r.State.Final() || res == nil || len(res.AllRows()) == 0 {
+			continue
+		}
+		when := r.Manifest.Started
+		if r.Result != nil {
+			when = r.Result.Ended
+		}
+		sets = append(sets, session.RowSet{ID: string(r.ID), Label: r.Manifest.Preset + " " + stamp(r.ID), When: when, Result: res, Run: r, Origin: fact.Origin{Path: filepath.Join(r.Dir, run.StdoutFile), Status: fact.OK}})
+	}
+	s.parsed.mu.Lock()
+	sets = append(sets, s.parsed.files...)
+	pick := s.parsed.picked
+	s.parsed.mu.Unlock()
+	slices.SortStableFunc(sets, func(a, b session.RowSet) int { return b.When.Compare(a.When) })
+	return []session.Fact{session.SetsRead{Sets: sets}, session.DeltaRead{Delta: session.CompareSetsByID(sets, pick.base, pick.cand)}}
+}
+
+// stamp is the day and minute in a run id.
+func stamp(id runs.ID) string {
+	if len(id) < 15 {
+		return string(id)
+	}
+	return string(id[:13])
+}

@@ -1,0 +1,93 @@
+package live
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"crypto/sha256"
+	"encoding/hex"
+
+	"github.com/google/renameio/v2"
+
+	"kdapilot/engine/session"
+	"kdapilot/engine/text"
+	"kdapilot/probes/readfile"
+)
+
+// startSlack is how much earlier than its seal a loop may say it started: the
+// clocks of both are the same, their grain is a second.
+const startSlack = 2 * time.Second
+
+// readState verifies the journal and tells what happened since the last look.
+func (s *Session) readState(context.Context) {
+	c, o, err := s.store.Journal()
+	j := session.Journal{Origin: o, Records: len(c.Records)}
+	switch {
+	case err != nil:
+		j.Broken = oneLine(err)
+	case c.Broken != nil:
+		j.Broken = text.Line(c.Broken.Error())
+	}
+	if n := len(c.Records); n > 0 {
+		j.Last = c.Records[n-1].At
+	}
+	s.apply(session.JournalRead{Journal: j}, session.HostRead{Host: s.host()})
+}
+
+func (s *Session) host() session.Host {
+	h := s.Snapshot().Host
+	if name, err := os.Hostname(); err == nil {
+		h.Name = text.Line(name)
+	}
+	h.InTmux = os.Getenv("TMUX") != ""
+	return h
+}
+
+// seenFile is where the last look is kept, outside the worktree.
+func (s *Session) seenFile() (string, error) {
+	dir, err := os.UserCacheDir()
+	if err != nil {
+		return "", fmt.Errorf("remember the last look: %w", err)
+	}
+	sum := sha256.Sum256([]byte(s.opt.Root))
+	return filepath.Join(dir, "kdapilot", "seen", hex.EncodeToString(sum[:8])+".json"), nil
+}
+
+// LoadSeen tells what happened since the last look, once everything was read.
+func (s *Session) LoadSeen() {
+	name, err := s.seenFile()
+	if err != nil {
+		return
+	}
+	b, _, err := readfile.All(name, 64<<10)
+	if err != nil {
+		return
+	}
+	var mark session.Mark
+	if json.Unmarshal(b, &mark) != nil {
+		return
+	}
+	s.apply(session.SinceRead{Since: session.SinceMark(mark, s.Snapshot())})
+}
+
+func (s *Session) markSeen() error {
+	if s.opt.Mode != session.Live {
+		return nil
+	}
+	name, err := s.seenFile()
+	if err != nil {
+		return err
+	}
+	b, err := json.Marshal(session.MarkOf(s.Snapshot(), s.opt.Now()))
+	if err != nil {
+		return fmt.Errorf("remember the last look: %w", err)
+	}
+	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+		return fmt.Errorf("remember the last look: %w", err)
+	}
+	return renameio.WriteFile(name, b, 0o644)
+}

@@ -1,0 +1,214 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"kdapilot/engine/bench"
+	"kdapilot/engine/loop"
+	"kdapilot/engine/session"
+	"kdapilot/engine/stall"
+)
+
+func printOverview(w io.Writer, s *session.Snapshot) error {
+	p := printer{w: w}
+	p.line("worktree  %s", s.Root)
+	if s.Simulated {
+		p.line("SIMULATED: the tools are stand-ins, no number is evidence")
+	}
+	if s.Task.Slug != "" {
+		p.line("task      %s  %s  %s", s.Task.Slug, s.Task.Family, s.Task.Arch)
+	}
+	if s.Repo.Head != "" {
+		p.line("git       %s @ %s, %d changed", s.Repo.Branch, shortSHA(s.Repo.Head), len(s.Repo.Dirty()))
+	} else {
+		p.line("git       %s", s.Repo.State)
+	}
+	if l := s.Loops.Current(); l != nil {
+		p.line("loop      %s  %s, round %s of %s", l.Name, phaseWord(l), l.Round, l.Max)
+		p.line("ball      %s: %s", l.Ball.Who, l.Ball.Why)
+	} else {
+		p.line("loop      none")
+	}
+	p.line("gates     G1 %s, G2 %s", s.Gates.Word("G1"), s.Gates.Word("G2"))
+	for _, n := range s.Notices {
+		where := ""
+		if n.Path != "" {
+			where = "  (" + n.Path
+			if n.Line > 0 {
+				where += fmt.Sprintf(":%d", n.Line)
+			}
+			where += ")"
+		}
+		p.line("%-9s %s: %s%s", n.Severity, n.Area, n.Text, where)
+	}
+	return p.err
+}
+
+func phaseWord(l *loop.Loop) string {
+	if l.Phase == loop.Ended {
+		return "ended: " + string(l.Outcome)
+	}
+	return string(l.Phase)
+}
+
+func printLoops(w io.Writer, s *session.Snapshot) error {
+	p := printer{w: w}
+	for i := range s.Loops.Loops {
+		l := &s.Loops.Loops[i]
+		mark := ""
+		if l.Ignored {
+			mark = "  IGNORED by Humanize: a newer folder exists"
+		}
+		p.line("%s  %s  round %s of %s  stall %s  %s  base %s @ %s%s", l.Name, phaseWord(l), l.Round, l.Max, l.StallCount, l.Drift, l.BaseBranch, shortSHA(l.BaseCommit), mark)
+		for _, x := range l.Warnings {
+			p.line("  %s: %s", x.Severity, x.Text)
+		}
+	}
+	return p.err
+}
+
+func printRounds(w io.Writer, s *session.Snapshot) error {
+	p := printer{w: w}
+	l := s.Loops.Current()
+	if l == nil {
+		return nil
+	}
+	for i := range l.Rounds {
+		r := &l.Rounds[i]
+		p.line("round %2d  %-14s  %-9s  %s  findings %d  files %s", r.N, orDash(string(r.Kind)), orDash(string(r.Verdict)), orDash(string(r.Marker)), len(r.Findings), strings.Join(r.Files, " "))
+	}
+	return p.err
+}
+
+func printPlan(w io.Writer, s *session.Snapshot) error {
+	p := printer{w: w}
+	p.line("%s  sha256 %s", s.Plan.Origin.Path, s.Plan.Origin.SHA256)
+	if s.Plan.Doc == nil {
+		return p.err
+	}
+	for _, x := range s.Plan.Doc.Sections {
+		if !x.InDraft {
+			p.line("%5d  %s%s", x.Line, strings.Repeat("  ", max(x.Level-1, 0)), x.Title)
+		}
+	}
+	p.line("criteria %d, tasks %d, decisions %d", len(s.Plan.Doc.Criteria), len(s.Plan.Doc.Tasks), len(s.Plan.Doc.Decisions))
+	for _, i := range s.Plan.Issues {
+		word := "question"
+		if i.Blocks {
+			word = "blocks"
+		}
+		p.line("%-8s line %d  %s: %s", word, i.Line, i.Title, i.Text)
+	}
+	return p.err
+}
+
+func printBench(w io.Writer, s *session.Snapshot) error {
+	p := printer{w: w}
+	for _, x := range s.Sets {
+		out := "not judged"
+		if x.Result.Truth != nil {
+			out = string(x.Result.Truth.Outcome)
+		}
+		p.line("%s  %d rows  %s", x.Label, len(x.Result.AllRows()), out)
+	}
+	if s.Delta != nil {
+		printComparison(&p, &s.Delta.Comparison)
+	}
+	return p.err
+}
+
+// printComparison shows the regimes first; a headline never stands without its
+// wins, losses and holes.
+func printComparison(p *printer, c *bench.Comparison) {
+	p.line("%s against %s: %s (%s)", c.Cand, c.Base, c.Verdict, c.Why)
+	for _, r := range c.Regimes {
+		geo := "-"
+		if r.Geomean.OK {
+			geo = fmt.Sprintf("%.4f", r.Geomean.V)
+		}
+		p.line("  %-20s n %d  faster %d  slower %d  same %d  undecided %d  geomean %s  holes %d  worst %s", r.Name, r.N, r.Wins, r.Losses, r.Same, r.Undecided, geo, len(r.Holes), orDash(r.Worst))
+	}
+}
+
+func printRuns(w io.Writer, s *session.Snapshot) error {
+	p := printer{w: w}
+	for i := range s.Runs {
+		r := &s.Runs[i]
+		out := "-"
+		if res := s.Results[r.ID]; res != nil && res.Truth != nil {
+			out = string(res.Truth.Outcome)
+		}
+		sim := ""
+		if r.Manifest.Simulated {
+			sim = "  SIMULATED"
+		}
+		p.line("%s  %-9s %-8s  %s%s", r.ID, r.State, r.Manifest.Preset, out, sim)
+	}
+	return p.err
+}
+
+func printRows(w io.Writer, r *bench.Result) error {
+	p := printer{w: w}
+	for _, x := range r.AllRows() {
+		p.line("%-9s %-52s %12s us  %10s TFLOPS  max_err %s  min_cos %s  %s", x.Status, x.Key, x.US, x.TFLOPS, x.MaxErr, x.MinCos, x.Error)
+	}
+	p.line("family %s %s  %d rows", r.Family, r.Version, len(r.AllRows()))
+	for _, k := range sortedKeys(r.Counts) {
+		p.line("  %s %d", k, r.Counts[k])
+	}
+	if r.Truth != nil {
+		p.line("verdict: %s", r.Truth.Outcome)
+		for _, why := range r.Truth.Reasons {
+			p.line("  %s: %s", why.Severity, why.Text)
+		}
+	}
+	return p.err
+}
+
+func printStalls(w io.Writer, v *stall.View) error {
+	p := printer{w: w}
+	p.line("%s  (%s)", v.Path, v.Used)
+	p.line("%s  %s%% stalled  %s", v.Trust.Kernel, v.Bubbles.Totals.StallPct, v.Freshness.Verdict)
+	for _, r := range v.Freshness.Reasons {
+		p.line("  %s", r)
+	}
+	for _, c := range v.Trust.Caveats {
+		p.line("  note: %s", c)
+	}
+	for _, c := range v.Bubbles.Taxonomy.ByClass {
+		mark := " "
+		if c.IsBubble {
+			mark = "*"
+		}
+		p.line("  %2d %-10s%s %6s%%", c.Rank, c.Class, mark, c.Pct)
+	}
+	if v.Diff != nil {
+		p.line("against %s, noise floor %s points", v.Diff.Before, v.Diff.FloorPP)
+		for _, r := range v.Diff.Reasons {
+			p.line("  not comparable: %s", r)
+		}
+		for _, c := range v.Diff.Classes {
+			p.line("  %-10s %6s -> %6s  %+.2f points  %s", c.Class, c.Before, c.After, float64(c.DeltaPP), c.Verdict)
+		}
+	}
+	for _, f := range v.Findings {
+		p.line("  finding: %s", f.Text)
+	}
+	return p.err
+}
+
+func shortSHA(s string) string {
+	if len(s) > 9 {
+		return s[:9]
+	}
+	return s
+}
+
+func orDash(s string) string {
+	if s == "" {
+		return "-"
+	}
+	return s
+}

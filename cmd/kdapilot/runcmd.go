@@ -1,0 +1,149 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"kdapilot/cmd/kdapilot/live"
+	"kdapilot/engine/bench"
+	"kdapilot/engine/runs"
+	"kdapilot/engine/session"
+)
+
+// newRun runs a preset in the foreground: the same supervised run as the
+// cockpit's, with its log on this terminal.
+func newRun(s streams) *cobra.Command {
+	var dir, cell, question string
+	var gpu int
+	cmd := &cobra.Command{
+		Use:   "run PRESET | run -- COMMAND [ARG...]",
+		Short: "Run a preset of the task's kernel family, or a command, in the foreground",
+		Long: `run starts the same supervised run as the cockpit: own session, own folder below
+.humanize/kdapilot/runs, one run per GPU. Ctrl-C cancels it; a lost terminal
+does not. The exit status is that of the three-way truth: 0 pass, 1 red, 2 not
+proven, 3 incomplete.`,
+		Args: usageArgs(cobra.MinimumNArgs(1)),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			a := session.StartRun{Cell: cell, Question: question, GPU: gpu}
+			if cmd.ArgsLenAtDash() == 0 {
+				a.Argv = args
+			} else if len(args) == 1 {
+				a.Preset = args[0]
+			} else {
+				return exitWith(exitUsage, "run: one preset, or -- and a command; got %q", args)
+			}
+			return runForeground(cmd.Context(), s, dir, a)
+		},
+	}
+	cmd.Flags().StringVarP(&dir, "dir", "C", ".", "the worktree")
+	cmd.Flags().StringVar(&cell, "cell", "", "key of the focus cell, for presets that need one")
+	cmd.Flags().StringVar(&question, "question", "", "the named question a profile answers")
+	cmd.Flags().IntVar(&gpu, "gpu", 0, "GPU index")
+	return cmd
+}
+
+func runForeground(ctx context.Context, s streams, dir string, a session.StartRun) error {
+	root, mode, err := resolve(ctx, dir)
+	if err != nil {
+		return err
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return fmt.Errorf("find this program: %w", err)
+	}
+	ses, err := live.Open(ctx, live.Options{Root: root, Mode: mode, Self: self, Simulated: os.Getenv("KDAPILOT_SELF") != ""})
+	if err != nil {
+		return err
+	}
+	defer ses.Close()
+	if err := ses.Ready(ctx); err != nil {
+		return err
+	}
+	reply, err := ses.Do(ctx, a)
+	if err != nil {
+		return exitWith(exitConfig, "%w", err)
+	}
+	fmt.Fprintln(s.err, reply.Text)
+	id := runs.ID(reply.ID)
+	stop, cancel := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
+	defer cancel()
+	return followRun(ctx, stop, s, ses, id)
+}
+
+// followRun prints the log until the run has ended; an interrupt cancels it and
+// waits for its end.
+func followRun(ctx, stop context.Context, s streams, ses *live.Session, id runs.ID) error {
+	interrupted := stop.Done()
+	opened, printed := false, 0
+	for {
+		snap := ses.Snapshot()
+		r := snap.Run(id)
+		if r != nil && !opened {
+			opened = true
+			if _, err := ses.Do(ctx, session.OpenLog{ID: id}); err != nil {
+				return err
+			}
+		}
+		printed = printLog(s.out, snap, printed)
+		if r != nil && r.State.Final() && (snap.Results[id] != nil || r.Manifest.Kind == runs.Profile || r.Manifest.Kind == runs.Other) {
+			time.Sleep(100 * time.Millisecond) // the last lines of the log
+			printLog(s.out, ses.Snapshot(), printed)
+			return verdictOf(s.err, r, ses.Snapshot().Results[id])
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-interrupted:
+			interrupted = nil
+			if _, err := ses.Do(ctx, session.CancelRun{ID: id}); err != nil {
+				return err
+			}
+		case <-ses.Changed():
+		case <-ses.Events():
+		}
+	}
+}
+
+func printLog(w io.Writer, snap *session.Snapshot, from int) int {
+	for n := max(from, snap.Log.First()); n < snap.Log.End(); n++ {
+		fmt.Fprintln(w, snap.Log.Line(n))
+	}
+	return max(from, snap.Log.End())
+}
+
+// verdictOf says what the run is worth and turns it into the exit status.
+func verdictOf(w io.Writer, r *runs.Run, res *bench.Result) error {
+	fmt.Fprintf(w, "run %s: %s", r.ID, r.State)
+	if r.Result != nil && r.Result.Exit != nil {
+		fmt.Fprintf(w, ", exit %d", *r.Result.Exit)
+	}
+	fmt.Fprintln(w)
+	if res == nil || res.Truth == nil || r.Manifest.Kind == runs.Profile || r.Manifest.Kind == runs.Other {
+		if r.State == runs.Ended && r.Result != nil && r.Result.Exit != nil && *r.Result.Exit == 0 {
+			return nil
+		}
+		return exitQuietly(exitRed)
+	}
+	t := res.Truth
+	fmt.Fprintf(w, "verdict: %s, %d cells executed\n", t.Outcome, t.Executed)
+	for _, why := range t.Reasons {
+		fmt.Fprintf(w, "  %s: %s\n", why.Severity, why.Text)
+	}
+	switch t.Outcome {
+	case bench.OutcomePass:
+		return nil
+	case bench.OutcomeNotProven:
+		return exitQuietly(exitUndecided)
+	case bench.OutcomeRunning:
+		return exitQuietly(exitIncomplete)
+	default:
+		return exitQuietly(exitRed)
+	}
+}
