@@ -50,9 +50,12 @@ func (d *Doc) tasks() {
 	var cols []column
 	for i := from; i < to; i++ {
 		l := &d.lines[i]
-		if !l.plain() || !strings.Contains(l.text, "|") {
+		if l.level > 0 || l.fence || l.draft || strings.TrimSpace(l.text) == "" {
 			cols = nil
 			continue
+		}
+		if l.hidden || !strings.Contains(l.text, "|") {
+			continue // a reviewer's comment between two rows does not end a table
 		}
 		if cols == nil {
 			if i+1 < to && reRule.MatchString(d.lines[i+1].text) {
