@@ -127,9 +127,7 @@ func (s *Session) gateFacts(ctx context.Context, files planFiles, doc *plan.Doc)
 	}
 	var bad []string
 	f.Waivers, bad = s.store.Waivers()
-	for _, b := range bad {
-		f.Setup = append(f.Setup, b)
-	}
+	f.Setup = append(f.Setup, bad...)
 	return f
 }
 

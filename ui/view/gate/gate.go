@@ -7,12 +7,14 @@ package gate
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
 	"kdapilot/engine/gate"
 	"kdapilot/ui/draw"
 	"kdapilot/ui/style"
+	"kdapilot/ui/term"
 	"kdapilot/ui/view"
 )
 
@@ -34,16 +36,18 @@ type Screen struct {
 
 // Draw gives the box, and Top corrected to what fits.
 func (s Screen) Draw(e *view.Env, w, h int) ([]string, int) {
-	boxW, boxH := min(w, 110), h
+	boxW, most, edges := min(w, 110), h, 2
 	if w > 84 {
-		boxW, boxH = min(w-4, 110), h-2
+		boxW, most = min(w-4, 110), h-2
 	}
-	innerW, innerH := draw.InnerSize(boxW, boxH)
-	if boxW <= 40 {
-		innerW, innerH = boxW, boxH-1
+	innerW, _ := draw.InnerSize(boxW, most)
+	if boxW <= term.NarrowMax {
+		innerW, edges = boxW, 1
 	}
 	foot := s.foot(e, innerW)
 	body := s.body(e, innerW)
+	boxH := min(most, len(body)+len(foot)+edges)
+	innerH := boxH - edges
 	room := max(innerH-len(foot), 1)
 	top := max(min(s.Top, len(body)-room), 0)
 	lines := draw.Block(body[top:], innerW, room)
@@ -53,7 +57,7 @@ func (s Screen) Draw(e *view.Env, w, h int) ([]string, int) {
 		title = "SIMULATED " + title
 	}
 	note := draw.Position(top, min(room, len(body)), len(body))
-	if boxW <= 40 {
+	if boxW <= term.NarrowMax {
 		return draw.Panel(title, lines, boxW, boxH, true, e.Look), top
 	}
 	return draw.BoxNote(title, note, lines, boxW, boxH, true, e.Look), top
@@ -73,8 +77,16 @@ func (s Screen) body(e *view.Env, w int) []string {
 		out = append(out, s.voided(e, w)...)
 	}
 	out = append(out, wrap(look.Text, s.sentence(), w)...)
+	if s.ID == gate.G2 {
+		// What is about to be run is read before anything else.
+		out = append(out, "")
+		out = append(out, draw.KVs([]draw.Pair{
+			{Label: "command", Value: strings.Join(s.Session.Would.Argv, " ")},
+			{Label: "in", Value: e.Snap.Root},
+		}, w, look)...)
+	}
 	out = append(out, "", look.Heading.Paint(draw.Fit("what must hold", w)))
-	for _, p := range s.Session.Pre {
+	for _, p := range closedFirst(s.Session.Pre) {
 		out = append(out, precondition(p, look, w)...)
 	}
 	out = append(out, "", look.Heading.Paint(draw.Fit("what the seal binds", w)))
@@ -91,40 +103,71 @@ func (s Screen) sentence() string {
 	return "You seal the start of the loop on " + s.Session.Would.BaseBranch + ". Nothing is sent yet: you then pick where the command goes."
 }
 
+// closedFirst puts what keeps the gate shut at the top, else keeps the order.
+func closedFirst(pre []gate.Precondition) []gate.Precondition {
+	out := slices.Clone(pre)
+	slices.SortStableFunc(out, func(a, b gate.Precondition) int { return rank(a.State) - rank(b.State) })
+	return out
+}
+
+func rank(s gate.State) int {
+	switch {
+	case s.Closes():
+		return 0
+	case s == gate.Green:
+		return 2
+	default:
+		return 1
+	}
+}
+
 func precondition(p gate.Precondition, look style.Look, w int) []string {
-	mark, paint := look.Check+" ", look.Good
+	if p.State == gate.Green {
+		return []string{holds(p, look, w)}
+	}
+	mark, paint := look.Cross+" ", look.Bad
 	switch p.State {
-	case gate.Red:
-		mark, paint = look.Cross+" ", look.Bad
 	case gate.Unknown:
-		mark, paint = "? ", look.Bad
+		mark = "? "
 	case gate.Waived:
 		mark, paint = "w ", look.Warn
 	case gate.NotRun:
 		mark, paint = "- ", look.Warn
 	}
-	out := []string{draw.Fit(paint.Paint(mark)+p.Title+"  "+paint.Paint(string(p.State)), w)}
+	out := []string{draw.Fit(paint.Paint(mark+string(p.State))+"  "+p.Title, w)}
 	const most = 12
 	for i, ev := range p.Evidence {
 		if i == most {
 			out = append(out, look.Dim.Paint(draw.Fit(fmt.Sprintf("    and %d more", len(p.Evidence)-most), w)))
 			break
 		}
-		if p.State.Closes() {
-			for _, l := range draw.Wrap(ev, max(w-4, 4)) {
-				out = append(out, draw.Fit("    "+l, w))
-			}
-			continue
+		for _, l := range draw.Wrap(ev, max(w-4, 4)) {
+			out = append(out, draw.Fit("    "+l, w))
 		}
-		out = append(out, look.Dim.Paint(draw.FitMiddle("    "+ev, w)))
 	}
 	if p.Waiver != nil {
 		out = append(out, wrap(look.Warn, "    waived by "+p.Waiver.Who+": "+p.Waiver.Why, w)...)
 	}
 	if p.Clears != "" && p.State.Closes() {
-		out = append(out, wrap(look.Info, "    clears: "+p.Clears, w)...)
+		for _, l := range draw.Wrap("clears: "+p.Clears, max(w-4, 4)) {
+			out = append(out, draw.Fit("    "+look.Info.Paint(l), w))
+		}
 	}
 	return out
+}
+
+// holds is a green precondition on one line, with what was seen where there is
+// room.
+func holds(p gate.Precondition, look style.Look, w int) string {
+	line := look.Good.Paint(look.Check) + " " + p.Title
+	if room := w - draw.Width(line) - 2; room >= 12 && len(p.Evidence) > 0 {
+		ev := p.Evidence[0]
+		if n := len(p.Evidence); n > 1 {
+			ev = fmt.Sprintf("%s, and %d more", ev, n-1)
+		}
+		line += "  " + look.Dim.Paint(draw.FitMiddle(ev, min(room, draw.Width(ev))))
+	}
+	return draw.Fit(line, w)
 }
 
 // bound lists what the seal binds; gate 2 shows the whole start command.
@@ -145,9 +188,7 @@ func (s Screen) bound(e *view.Env, w int) []string {
 			draw.Pair{Label: "HEAD", Value: would.Branch + " @ " + short(would.Head)},
 			draw.Pair{Label: "gate 1", Value: short(would.G1)},
 			draw.Pair{Label: "preflight", Value: would.Preflight},
-			draw.Pair{Label: "Humanize", Value: orNone(would.Humanize)},
-			draw.Pair{Label: "in", Value: e.Snap.Root},
-			draw.Pair{Label: "command", Value: strings.Join(would.Argv, " ")})
+			draw.Pair{Label: "Humanize", Value: orNone(would.Humanize)})
 	}
 	return draw.KVs(pairs, w, look)
 }
