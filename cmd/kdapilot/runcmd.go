@@ -58,7 +58,7 @@ func runForeground(ctx context.Context, s streams, dir string, a session.StartRu
 	if err != nil {
 		return fmt.Errorf("find this program: %w", err)
 	}
-	ses, err := live.Open(ctx, live.Options{Root: root, Mode: mode, Self: self, Simulated: os.Getenv("KDAPILOT_SELF") != ""})
+	ses, err := live.Open(ctx, live.Options{Root: root, Mode: mode, Self: self})
 	if err != nil {
 		return err
 	}

@@ -45,7 +45,7 @@ func (s *Session) spec(a session.StartRun) (run.Spec, error) {
 	snap := s.Snapshot()
 	spec := run.Spec{
 		Worktree: s.opt.Root, Branch: snap.Repo.Branch, Head: snap.Repo.Head, Question: a.Question,
-		Simulated: s.opt.Simulated, GPUs: s.gpus(a.GPU), Kind: runs.Other, Preset: "custom", Argv: a.Argv,
+		Simulated: snap.Simulated, GPUs: s.gpus(a.GPU), Kind: runs.Other, Preset: "custom", Argv: a.Argv,
 	}
 	if p := s.path(".humanize", "kernel-agent", "runenv.sh"); exists(p) {
 		spec.RunEnv = p
@@ -154,7 +154,7 @@ func (s *Session) gpus(index int) []runs.GPU {
 		}
 	}
 	g := runs.GPU{Index: index}
-	if s.opt.Simulated {
+	if s.Snapshot().Simulated {
 		g.Name, g.Arch = demo.GPUName, demo.Arch
 	}
 	return []runs.GPU{g}
