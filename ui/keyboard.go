@@ -87,7 +87,7 @@ func (m *Model) global(id keys.ID) tea.Cmd {
 		return m.copy(m.plainBody())
 	case keys.Write:
 		return m.writePane()
-	case keys.OpenG1, keys.OpenG2, keys.OpenG3, keys.OpenG4:
+	case keys.OpenG1, keys.OpenG2:
 		return m.openGate(id)
 	}
 	return nil

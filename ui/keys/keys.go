@@ -29,8 +29,6 @@ const (
 	Stalls   Context = "stalls"
 	Bench    Context = "bench"
 	Runs     Context = "runs"
-	Checks   Context = "checks"
-	Ledger   Context = "ledger"
 	Setup    Context = "setup"
 	Log      Context = "log" // a log or text pane has the focus, inside a view
 
@@ -42,7 +40,7 @@ const (
 
 // Views lists the contexts of the eight tabs and setup, in order.
 func Views() []Context {
-	return []Context{Overview, Plan, Rounds, Stalls, Bench, Runs, Checks, Ledger, Setup}
+	return []Context{Overview, Plan, Rounds, Stalls, Bench, Runs, Setup}
 }
 
 // Modal reports whether c owns all keys, so that Global ones do not work.

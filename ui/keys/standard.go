@@ -8,8 +8,6 @@ const (
 	GoStalls   ID = "go.stalls"
 	GoBench    ID = "go.bench"
 	GoRuns     ID = "go.runs"
-	GoChecks   ID = "go.checks"
-	GoLedger   ID = "go.ledger"
 
 	Up          ID = "move.up"
 	Down        ID = "move.down"
@@ -46,8 +44,6 @@ const (
 
 	OpenG1 ID = "gate.plan"
 	OpenG2 ID = "gate.loop"
-	OpenG3 ID = "gate.escalation"
-	OpenG4 ID = "gate.outcome"
 
 	Run      ID = "run"
 	RunAgain ID = "run.again"
@@ -63,7 +59,6 @@ const (
 	Metric     ID = "metric"
 	Regimes    ID = "regimes"
 	OnlyOpen   ID = "only_open"
-	Waive      ID = "waive"
 	Follow     ID = "log.follow"
 	Wrap       ID = "log.wrap"
 
@@ -114,9 +109,9 @@ func viewActions() []Action {
 		{ID: Source, Keys: []string{"i"}, Short: "source/ISA", Long: "Switch between source lines and instructions", Contexts: in(Stalls)},
 		{ID: Metric, Keys: []string{"m"}, Short: "metric", Long: "Switch between share of stalls and cycles per hit", Contexts: in(Stalls)},
 		{ID: Regimes, Keys: []string{"m"}, Short: "cells/regimes", Long: "Switch between single cells and regimes", Contexts: in(Bench)},
-		{ID: OnlyOpen, Keys: []string{"u"}, Short: "open only", Long: "Show only what is red or amber, or everything", Contexts: in(Checks, Bench)},
-		{ID: Sort, Keys: []string{"s"}, Short: "sort", Long: "Sort by the next column", Contexts: in(Rounds, Stalls, Bench, Runs, Checks, Ledger)},
-		{ID: SortFlip, Keys: []string{"t"}, Long: "Turn the order of sorting round", Contexts: in(Rounds, Stalls, Bench, Runs, Checks, Ledger)},
+		{ID: OnlyOpen, Keys: []string{"u"}, Short: "open only", Long: "Show only what is red or amber, or everything", Contexts: in(Bench)},
+		{ID: Sort, Keys: []string{"s"}, Short: "sort", Long: "Sort by the next column", Contexts: in(Rounds, Stalls, Bench, Runs)},
+		{ID: SortFlip, Keys: []string{"t"}, Long: "Turn the order of sorting round", Contexts: in(Rounds, Stalls, Bench, Runs)},
 		{ID: Follow, Keys: []string{"f"}, Short: "follow", Long: "Stay at the end of the log as it grows", Contexts: in(Log)},
 		{ID: Wrap, Keys: []string{"W"}, Short: "wrap", Long: "Wrap long lines, or let them run out", Contexts: in(Log)},
 	}
@@ -125,13 +120,10 @@ func viewActions() []Action {
 func operateActions() []Action {
 	return []Action{
 		{ID: OpenG1, Keys: []string{"A"}, Short: "approve plan", Long: "Open gate 1: approve the plan that was read", Contexts: in(Plan), Dangerous: true, Operate: true},
-		{ID: OpenG4, Keys: []string{"O"}, Short: "outcome", Long: "Open gate 4: record the outcome", Contexts: in(Ledger), Dangerous: true, Operate: true},
 		{ID: Run, Keys: []string{"r"}, Short: "run", Long: "Choose a preset and run it", Contexts: in(Overview, Stalls, Bench, Runs), Dangerous: true, Operate: true},
 		{ID: RunAgain, Keys: []string{"R"}, Short: "run again", Long: "Run the selected run again with the same command", Contexts: in(Bench, Runs), Dangerous: true, Operate: true},
 		{ID: Cancel, Keys: []string{"x"}, Short: "cancel", Long: "Cancel the selected run, after a question", Contexts: in(Runs), Dangerous: true, Operate: true},
-		{ID: Waive, Keys: []string{"V"}, Short: "waive", Long: "Waive the selected finding for the bytes it names, with a reason", Contexts: in(Checks), Dangerous: true, Operate: true},
 		{ID: OpenG2, Keys: []string{"S"}, Short: "start loop", Long: "Open gate 2: start the loop", Contexts: in(Global), Dangerous: true, Operate: true},
-		{ID: OpenG3, Keys: []string{"E"}, Long: "Open gate 3: decide an escalation", Contexts: in(Global), Dangerous: true, Operate: true},
 	}
 }
 
@@ -184,8 +176,6 @@ func tabActions() []Action {
 		{ID: GoStalls, Keys: []string{"4"}, Long: "Stalls", Contexts: in(Global)},
 		{ID: GoBench, Keys: []string{"5"}, Long: "Bench", Contexts: in(Global)},
 		{ID: GoRuns, Keys: []string{"6"}, Long: "Runs", Contexts: in(Global)},
-		{ID: GoChecks, Keys: []string{"7"}, Long: "Checks", Contexts: in(Global)},
-		{ID: GoLedger, Keys: []string{"8"}, Long: "Ledger", Contexts: in(Global)},
 	}
 }
 

@@ -60,7 +60,7 @@ type Ask struct {
 	Target string
 	// Act does what another action does, as the palette needs.
 	Act keys.ID
-	// Gate opens a gate: keys.OpenG1 … keys.OpenG4.
+	// Gate opens a gate: keys.OpenG1 or keys.OpenG2.
 	Gate keys.ID
 	// Copy goes to the clipboard.
 	Copy string

@@ -35,7 +35,7 @@ func New() *Screen { return &Screen{} }
 func panes() []pane {
 	return []pane{
 		{"loop", keys.GoRounds, loopLines, 5},
-		{"attention", keys.GoChecks, attentionLines, 4},
+		{"attention", keys.GoRounds, attentionLines, 4},
 		{"stalls", keys.GoStalls, stallLines, 4},
 		{"bench", keys.GoBench, benchLines, 3},
 	}
