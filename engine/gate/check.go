@@ -3,6 +3,7 @@ package gate
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"kdapilot/engine/fact"
 	"kdapilot/engine/repo"
@@ -40,9 +41,10 @@ func bytesOf(id, title string, b Bound, firm bool) Precondition {
 // seen asks that every section was on screen, and lists the ones that were not.
 func seen(f *Facts) Precondition {
 	p := Precondition{ID: "all-read", Title: "every section was on screen", State: Green, Firm: true}
+	stale := f.SeenOf != "" && f.SeenOf != f.Plan.SHA256
 	var unread []string
 	for _, s := range f.Sections {
-		if !f.Seen[s.ID] {
+		if stale || !f.Seen[s.ID] {
 			unread = append(unread, fmt.Sprintf("line %d  %s", s.Line, s.Title))
 		}
 	}
@@ -150,15 +152,31 @@ func base(f *Facts) []Precondition {
 	return []Precondition{exists, pinned, ancestor}
 }
 
+// sealed asks for a seal of gate 1 that holds. What the caller knows against it
+// (G1Broken: it was void before) counts beside what the facts show now.
 func sealed(f *Facts) Precondition {
 	p := Precondition{ID: "plan-sealed", Title: "gate 1 is sealed for this plan", State: Green, Firm: true, Clears: "review and approve the plan (2, then A)"}
-	switch {
-	case f.G1 == nil:
+	if f.G1 == nil {
 		p.State, p.Evidence = Red, []string{"no seal"}
-	case len(f.G1Broken) > 0:
+		return p
+	}
+	v := Void(*f.G1, f)
+	changes := f.G1Broken
+	if len(changes) == 0 {
+		changes = v.Changes
+	}
+	switch {
+	case f.G1.Gate != G1:
+		p.State, p.Evidence = Red, []string{"seal " + short(f.G1.ID) + " is of another gate"}
+	case len(changes) > 0:
 		p.State = Red
-		for _, c := range f.G1Broken {
+		for _, c := range changes {
 			p.Evidence = append(p.Evidence, c.String())
+		}
+	case !v.Holds:
+		p.State, p.Clears = Unknown, "wait until it is read again"
+		for _, u := range v.Unknown {
+			p.Evidence = append(p.Evidence, u+": could not be read now")
 		}
 	default:
 		p.Evidence, p.Clears = []string{"seal " + short(f.G1.ID) + " by " + f.G1.Who + " at " + f.G1.At.Format("2006-01-02 15:04")}, ""
@@ -237,6 +255,9 @@ func idle(f *Facts) Precondition {
 	return p
 }
 
+// preflightAge is how long a preflight counts.
+const preflightAge = 24 * time.Hour
+
 func preflight(f *Facts) Precondition {
 	p := Precondition{ID: "preflight", Title: "preflight", State: f.Preflight.State}
 	if p.State == "" {
@@ -244,6 +265,14 @@ func preflight(f *Facts) Precondition {
 	}
 	if f.Preflight.Text != "" {
 		p.Evidence = []string{f.Preflight.Text}
+	}
+	switch age := f.Now.Sub(f.Preflight.At); {
+	case p.State == NotRun && f.Preflight.Due:
+		p.State, p.Clears = Unknown, "run it"
+		p.Evidence = append(p.Evidence, "not run")
+	case p.State == Green && age > preflightAge:
+		p.State, p.Clears = Red, "run it again"
+		p.Evidence = append(p.Evidence, fmt.Sprintf("%d hours old, at most %d count", int(age.Hours()), int(preflightAge.Hours())))
 	}
 	return p
 }

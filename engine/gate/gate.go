@@ -116,6 +116,9 @@ type Preflight struct {
 	// Hash is of the stored result; "" when not run.
 	Hash string
 	Text string
+	// Due is true once this program can run a preflight: from then on a gate
+	// does not open without one, unless waived.
+	Due bool
 }
 
 // Facts are everything a gate looks at. They are read anew before a seal is
@@ -134,6 +137,9 @@ type Facts struct {
 	// Sections are those of the plan; Seen holds the ids that were on screen.
 	Sections []Section
 	Seen     map[string]bool
+	// SeenOf is the SHA-256 of the plan that Seen is about. If it is another one
+	// than the plan's, nothing counts as seen; "" leaves that to the caller.
+	SeenOf string
 
 	// Repo is git's word, with Base asked for BaseBranch.
 	Repo repo.Repo

@@ -1,15 +1,13 @@
 package gate
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
-
-	"kdapilot/engine/fact"
 )
 
 // SealVersion is the layout this program writes and reads.
@@ -44,6 +42,11 @@ type Seal struct {
 
 	// Waivers are those the gate was opened with.
 	Waivers []Waiver `json:"waivers,omitempty"`
+
+	// Sum is the SHA-256 over all the rest as it is in the file: it covers Who
+	// and At, which ID, fixed before the phrase was typed, can not. Encode fills
+	// it in.
+	Sum string `json:"sum"`
 }
 
 // NewSeal is what would be sealed if the phrase were typed now.
@@ -78,15 +81,30 @@ func NewSeal(g ID, f *Facts, opened time.Time) Seal {
 func bare(b Bound) Bound { return Bound{Path: b.Path, SHA256: b.SHA256, Size: b.Size} }
 
 func (s Seal) hash() string {
-	s.ID, s.Who, s.At = "", "", time.Time{}
+	s.ID, s.Who, s.At, s.Sum = "", "", time.Time{}, ""
+	return s.digest()
+}
+
+func (s Seal) sum() string {
+	s.Sum = ""
+	return s.digest()
+}
+
+// digest is the SHA-256 of the canonical form: compact JSON with the fields in
+// the order of the type.
+func (s Seal) digest() string {
 	b, err := json.Marshal(s)
 	if err != nil {
 		// Strings, numbers and times always marshal.
 		return ""
 	}
-	h := sha256.Sum256(b)
+	h := sha256.Sum256(oneForm(b))
 	return hex.EncodeToString(h[:])
 }
+
+// oneForm gives JSON one form: a byte that is no UTF-8 is written as an escape
+// and comes back as the character.
+func oneForm(b []byte) []byte { return bytes.ReplaceAll(b, []byte(`\ufffd`), []byte("\ufffd")) }
 
 // Phrase is what a person has to type: for gate 1 the word approve and the
 // first six digits of the seal, for gate 2 the base branch's name.
@@ -99,18 +117,19 @@ func (s Seal) Phrase() string {
 
 // Encode gives the bytes of the seal's file.
 func (s Seal) Encode() ([]byte, error) {
+	s.Sum = s.sum()
 	b, err := json.MarshalIndent(s, "", "  ")
 	if err != nil {
 		return nil, fmt.Errorf("seal: %w", err)
 	}
-	return append(b, '\n'), nil
+	return append(oneForm(b), '\n'), nil
 }
 
-// DecodeSeal reads a seal's file and checks that its id fits its content. name
-// is the path to name in errors.
+// DecodeSeal reads a seal's file and checks that id and sum fit its content and
+// that every byte is as Encode wrote it. name is the path to name in errors.
 func DecodeSeal(name string, b []byte) (Seal, error) {
 	var s Seal
-	dec := json.NewDecoder(strings.NewReader(string(b)))
+	dec := json.NewDecoder(bytes.NewReader(b))
 	dec.DisallowUnknownFields()
 	if err := dec.Decode(&s); err != nil {
 		return Seal{}, fmt.Errorf("%s: not a seal: %w", name, err)
@@ -122,90 +141,11 @@ func DecodeSeal(name string, b []byte) (Seal, error) {
 		return Seal{}, fmt.Errorf("%s: gate %q, expected G1 or G2", name, s.Gate)
 	case s.ID != s.hash():
 		return Seal{}, fmt.Errorf("%s: the id does not fit the content: the seal was changed", name)
+	case s.Sum != s.sum():
+		return Seal{}, fmt.Errorf("%s: the sum does not fit the content: the seal was changed", name)
+	}
+	if again, err := s.Encode(); err != nil || !bytes.Equal(again, b) {
+		return Seal{}, fmt.Errorf("%s: not written by this program: the seal was changed", name)
 	}
 	return s, nil
-}
-
-// Change is one bound value that is not as it was sealed.
-type Change struct {
-	// What is "plan", "draft", "judge", "base branch", "base commit", "HEAD",
-	// "branch", "start command", "preflight", "humanize", "seal of gate 1",
-	// "waivers" or "dirty file".
-	What string `json:"what"`
-	Path string `json:"path,omitempty"`
-	Was  string `json:"was"`
-	Is   string `json:"is"`
-}
-
-// String is the change as one line.
-func (c Change) String() string {
-	what := c.What
-	if c.Path != "" {
-		what += " " + c.Path
-	}
-	return fmt.Sprintf("%s changed: %s, now %s", what, firstOf(short(c.Was), "nothing"), firstOf(short(c.Is), "nothing"))
-}
-
-// Changes lists what a seal binds and the facts do not show any more. Facts that
-// were not read (Status NotRead, git not asked) are no change: nothing is known
-// about them.
-func (s Seal) Changes(f *Facts) []Change {
-	var out []Change
-	out = append(out, bound("plan", s.Plan, f.Plan)...)
-	out = append(out, bound("draft", s.Draft, f.Draft)...)
-	out = append(out, s.judgeChanges(f)...)
-	text := func(what, was, is string) {
-		if was != is {
-			out = append(out, Change{What: what, Was: was, Is: is})
-		}
-	}
-	text("base branch", s.BaseBranch, f.BaseBranch)
-	text("base commit", s.BaseCommit, f.BaseCommit)
-	if b := f.Repo.Base; b != nil && b.Ref == s.BaseBranch && b.Status.Known() && b.Commit != s.BaseCommit {
-		out = append(out, Change{What: "base branch", Path: s.BaseBranch, Was: s.BaseCommit, Is: b.Commit})
-	}
-	if s.Gate != G2 {
-		return out
-	}
-	now := NewSeal(G2, f, s.Opened)
-	text("seal of gate 1", s.G1, now.G1)
-	text("HEAD", s.Head, now.Head)
-	text("branch", s.Branch, now.Branch)
-	text("start command", strings.Join(s.Argv, " "), strings.Join(now.Argv, " "))
-	text("preflight", s.Preflight, now.Preflight)
-	text("humanize", s.Humanize, now.Humanize)
-	return out
-}
-
-func bound(what string, was, is Bound) []Change {
-	if was.SHA256 == is.SHA256 && was.Path == is.Path || is.Status == fact.NotRead || is.Status == fact.Torn {
-		return nil
-	}
-	return []Change{{What: what, Path: was.Path, Was: was.SHA256, Is: firstOf(is.SHA256, is.Status.String())}}
-}
-
-func (s Seal) judgeChanges(f *Facts) []Change {
-	if f.Judges == nil && f.JudgesWhy == "" {
-		return nil
-	}
-	now := map[string]Bound{}
-	for _, j := range f.Judges {
-		now[j.Path] = j
-	}
-	var out []Change
-	for _, j := range s.Judges {
-		is, ok := now[j.Path]
-		if !ok {
-			out = append(out, Change{What: "judge", Path: j.Path, Was: j.SHA256})
-			continue
-		}
-		out = append(out, bound("judge", j, is)...)
-		delete(now, j.Path)
-	}
-	for _, j := range f.Judges {
-		if _, left := now[j.Path]; left {
-			out = append(out, Change{What: "judge", Path: j.Path, Is: j.SHA256})
-		}
-	}
-	return out
 }

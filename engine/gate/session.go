@@ -12,11 +12,15 @@ const (
 	// Quiet is how long input must be silent before an open gate takes keys, so
 	// that keys in flight from the screen below can not begin the phrase.
 	Quiet = 425 * time.Millisecond
-	// BurstKeys printable keys within BurstSpan are no hand: a fast typist needs
-	// some 60 ms a key, and two keys rolled over each other come within a few
-	// milliseconds, four do not.
+	// BurstKeys keys within BurstSpan are no hand: a fast typist needs some 60 ms
+	// a key, and two keys rolled over each other come within a few milliseconds,
+	// four do not. Neither are MeanKeys keys or more, or a whole phrase with its
+	// Enter, that come less than MeanGap apart on average. A link that hands over
+	// several keys at once is refused too: type again.
 	BurstKeys = 4
-	BurstSpan = 40 * time.Millisecond
+	BurstSpan = 30 * time.Millisecond
+	MeanKeys  = 5
+	MeanGap   = 15 * time.Millisecond
 	// PresentFor is how recently a tmux client must have sent a key.
 	PresentFor = 10 * time.Second
 )
@@ -130,31 +134,73 @@ func (s *Session) Key(text string, now time.Time) {
 		s.phase = Settling
 		return
 	}
-	s.recent = append(s.recent, now)
-	if n := len(s.recent); n >= BurstKeys {
-		if now.Sub(s.recent[n-BurstKeys]) < BurstSpan {
-			s.refuse(now, fmt.Sprintf("%d keys within %s: faster than a hand", BurstKeys, BurstSpan))
-			s.phase = Settling
-			return
-		}
-		s.recent = s.recent[n-BurstKeys+1:]
+	if s.tooFast(now) {
+		return
 	}
-	if len(s.typed) < 256 {
+	if len(s.typed) < maxTyped {
 		s.typed += text
+	}
+	if s.Matches() {
+		s.phrasePace(now)
+	}
+}
+
+// maxTyped bounds what is kept of a phrase, in bytes.
+const maxTyped = 256
+
+// tooFast notes a key and refuses the attempt when no hand pressed it.
+func (s *Session) tooFast(now time.Time) bool {
+	if len(s.recent) >= maxTyped {
+		s.recent = s.recent[len(s.recent)-MeanKeys:]
+	}
+	s.recent = append(s.recent, now)
+	n := len(s.recent)
+	why := ""
+	switch {
+	case n >= BurstKeys && now.Sub(s.recent[n-BurstKeys]) <= BurstSpan:
+		why = fmt.Sprintf("%d keys within %s: faster than a hand", BurstKeys, BurstSpan)
+	case n >= MeanKeys && now.Sub(s.recent[n-MeanKeys]) < (MeanKeys-1)*MeanGap:
+		why = fmt.Sprintf("%d keys less than %s apart: faster than a hand", MeanKeys, MeanGap)
+	default:
+		return false
+	}
+	s.refuse(now, why)
+	s.phase = Settling
+	return true
+}
+
+// phrasePace refuses a complete phrase that came too fast as a whole, which the
+// other limits can not see when it is short.
+func (s *Session) phrasePace(now time.Time) {
+	n := min(len(s.recent), len([]rune(s.typed)))
+	if n > 1 && now.Sub(s.recent[len(s.recent)-n]) < time.Duration(n-1)*MeanGap {
+		s.refuse(now, "the whole phrase came faster than a hand")
+		s.phase = Settling
 	}
 }
 
 // Backspace takes the last character back.
 func (s *Session) Backspace(now time.Time) {
 	s.lastKey = now
-	if r := []rune(s.typed); s.phase == Armed && len(r) > 0 {
+	if s.phase != Armed || s.tooFast(now) {
+		return
+	}
+	if r := []rune(s.typed); len(r) > 0 {
 		s.typed = string(r[:len(r)-1])
 	}
 }
 
-// Other notes a key that is no text: it counts as input for the quiet time and
-// does nothing else.
-func (s *Session) Other(now time.Time) { s.lastKey = now }
+// Other notes a key that is no text, Enter too: it counts as input for the quiet
+// time. On a complete phrase it must come at a hand's pace like the keys before
+// it, or the phrase is cleared: a pasted line ends in Enter as well. Ask Matches
+// afterwards whether to commit.
+func (s *Session) Other(now time.Time) {
+	s.lastKey = now
+	if s.Matches() && !s.tooFast(now) && now.Sub(s.recent[len(s.recent)-2]) < MeanGap {
+		s.refuse(now, "the key after the phrase came faster than a hand")
+		s.phase = Settling
+	}
+}
 
 // See compares new facts with what the gate was opened on. A bound byte that
 // moved voids the opening for good; preconditions that moved are shown anew.
@@ -165,8 +211,8 @@ func (s *Session) See(f *Facts) {
 	changes := s.Would.Changes(f)
 	was := dirtyList(s.Pre)
 	s.Pre = Check(s.Gate, f)
-	if s.Gate == G2 && was != "" && dirtyList(s.Pre) != was {
-		changes = append(changes, Change{What: "dirty file", Was: was, Is: dirtyList(s.Pre)})
+	if is := dirtyList(s.Pre); was != "" && is != "" && is != was {
+		changes = append(changes, Change{What: "dirty file", Was: was, Is: is})
 	}
 	if len(changes) > 0 {
 		s.Changed = changes
@@ -184,10 +230,10 @@ func (s *Session) See(f *Facts) {
 }
 
 // dirtyList is the state of the clean-tree precondition as text; "" when the
-// gate has none.
+// gate has none, or git did not answer: then nothing is known to have changed.
 func dirtyList(pre []Precondition) string {
 	for _, p := range pre {
-		if p.ID == "tree-clean" {
+		if p.ID == "tree-clean" && p.State != Unknown {
 			return string(p.State) + " " + strings.Join(p.Evidence, "; ")
 		}
 	}
@@ -252,6 +298,13 @@ func (s *Session) Commit(now time.Time, fresh *Facts, who Presence) (Seal, error
 		}
 		s.refuse(now, why)
 		return Seal{}, fmt.Errorf("%w: %s", ErrRefused, why)
+	}
+	// The last word: what would be sealed from the fresh facts must be, byte for
+	// byte, what was shown.
+	if now := NewSeal(s.Gate, fresh, s.Would.Opened); now.ID != s.Would.ID {
+		s.phase = Voided
+		s.refuse(fresh.Now, "what would be sealed is not what was shown")
+		return Seal{}, fmt.Errorf("%w: what would be sealed is not what was shown", ErrRefused)
 	}
 	seal := s.Would
 	seal.At, seal.Who = now.UTC(), who.Who

@@ -47,7 +47,8 @@ func CheckArgv(argv []string) error {
 
 // CompareStart lists how a running loop differs from the seal it should have
 // been started with. planSHA is the hash of the plan copy in the loop's folder,
-// "" when not known. A nil seal is a loop nobody sealed.
+// "" when not known. A nil seal is a loop nobody sealed. While the loop's state
+// can not be read, only the plan is compared.
 func CompareStart(s *Seal, l *loop.Loop, planSHA string) []Change {
 	if s == nil {
 		return []Change{{What: "seal of gate 2", Was: "", Is: "loop " + l.Name + " runs without one"}}
@@ -58,11 +59,14 @@ func CompareStart(s *Seal, l *loop.Loop, planSHA string) []Change {
 			out = append(out, Change{What: what, Was: was, Is: is})
 		}
 	}
-	text("base branch", s.BaseBranch, l.BaseBranch)
-	text("base commit", s.BaseCommit, l.BaseCommit)
 	if planSHA != "" {
 		text("plan", s.Plan.SHA256, planSHA)
 	}
+	if !l.Origin.Status.Known() {
+		return out
+	}
+	text("base branch", s.BaseBranch, l.BaseBranch)
+	text("base commit", s.BaseCommit, l.BaseCommit)
 	text("max", flag(s.Argv, "--max"), l.Max.String())
 	model, effort, _ := strings.Cut(flag(s.Argv, "--codex-model"), ":")
 	text("model", model, l.Model)
