@@ -39,9 +39,9 @@ type Device struct {
 	MaxClockMHz *int `json:"max_clock_mhz,omitempty"`
 }
 
-// Sample is one reading of a device. Every nil is something that could not be
+// Reading is what a device showed at one moment. Every nil is something that could not be
 // read.
-type Sample struct {
+type Reading struct {
 	Index int       `json:"index"`
 	At    time.Time `json:"at"`
 	// BusyPct is the share of time the shaders worked lately, in percent.

@@ -13,13 +13,13 @@ import (
 
 // Sample reads clocks, power, temperature, load and processes of all devices.
 // The origin is that of the list of devices.
-func (p Probe) Sample(ctx context.Context) ([]Sample, fact.Origin) {
+func (p Probe) Sample(ctx context.Context) ([]Reading, fact.Origin) {
 	devices, origin := p.Scan(ctx)
 	users, known := p.users(ctx, devices)
-	out := make([]Sample, 0, len(devices))
+	out := make([]Reading, 0, len(devices))
 	fromSysfs := false
 	for _, d := range devices {
-		s := Sample{Index: d.Index, At: p.now(), Processes: users[d.Index], ProcessesKnown: known}
+		s := Reading{Index: d.Index, At: p.now(), Processes: users[d.Index], ProcessesKnown: known}
 		if dir := p.drm(d); dir != "" {
 			p.sysfs(dir, &s)
 			fromSysfs = true
@@ -32,11 +32,11 @@ func (p Probe) Sample(ctx context.Context) ([]Sample, fact.Origin) {
 	return out, origin
 }
 
-// Sample reads this host once.
-func SampleHost(ctx context.Context) ([]Sample, fact.Origin) { return Probe{}.Sample(ctx) }
+// Sample reads this host once; see Probe.Sample.
+func Sample(ctx context.Context) ([]Reading, fact.Origin) { return Probe{}.Sample(ctx) }
 
 // sysfs reads amdgpu's files below a device folder.
-func (p Probe) sysfs(dir string, s *Sample) {
+func (p Probe) sysfs(dir string, s *Reading) {
 	s.BusyPct = p.scaled(filepath.Join(dir, "gpu_busy_percent"), 1)
 	s.VRAMUsed = p.whole(filepath.Join(dir, "mem_info_vram_used"))
 	s.VRAMTotal = p.whole(filepath.Join(dir, "mem_info_vram_total"))
@@ -51,7 +51,7 @@ func (p Probe) sysfs(dir string, s *Sample) {
 }
 
 // hwmon holds micro-watts, milli-degrees and hertz.
-func (p Probe) hwmon(dir string, s *Sample) {
+func (p Probe) hwmon(dir string, s *Reading) {
 	for _, name := range []string{"power1_average", "power1_input"} {
 		if s.PowerWatts == nil {
 			s.PowerWatts = p.scaled(filepath.Join(dir, name), 1e-6)
@@ -123,7 +123,7 @@ func (p Probe) whole(path string) *int64 {
 }
 
 // smi fills samples from amd-smi or rocm-smi, by place in their lists.
-func (p Probe) smi(ctx context.Context, out []Sample) {
+func (p Probe) smi(ctx context.Context, out []Reading) {
 	if b, err := p.run(ctx, "amd-smi", "metric", "--json"); err == nil && fillAMDSMI(b, out) {
 		return
 	}
@@ -132,7 +132,7 @@ func (p Probe) smi(ctx context.Context, out []Sample) {
 	}
 }
 
-func fillAMDSMI(b []byte, out []Sample) bool {
+func fillAMDSMI(b []byte, out []Reading) bool {
 	v, err := tree("amd-smi", b)
 	if err != nil {
 		return false
@@ -157,7 +157,7 @@ func fillAMDSMI(b []byte, out []Sample) bool {
 	return done
 }
 
-func fillROCmSMI(b []byte, out []Sample) {
+func fillROCmSMI(b []byte, out []Reading) {
 	v, err := tree("rocm-smi", b)
 	if err != nil {
 		return

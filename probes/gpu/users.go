@@ -34,23 +34,19 @@ func (p Probe) Look(ctx context.Context, gpus []runs.GPU, ours func(pid int) boo
 	if !known {
 		return nil, errors.New("looking for other users of the GPU: neither KFD nor a tool lists processes")
 	}
+	indices := []int{noGPU}
+	for _, g := range gpus {
+		indices = append(indices, g.Index)
+	}
 	var out []runs.Foreign
 	hidden := map[int][]Process{}
-	for _, g := range gpus {
-		list, tagged := users[g.Index], true
-		if list == nil {
-			list, tagged = users[noGPU], false
-		}
-		for _, u := range list {
+	for _, index := range indices {
+		for _, u := range users[index] {
 			switch {
 			case u.Elsewhere:
-				hidden[g.Index] = append(hidden[g.Index], u)
+				hidden[index] = append(hidden[index], u)
 			case !ours(u.PID):
-				f := runs.Foreign{GPU: g.Index, PID: u.PID, Command: u.Command}
-				if !tagged {
-					f.GPU = noGPU
-				}
-				out = append(out, f)
+				out = append(out, runs.Foreign{GPU: index, PID: u.PID, Command: u.Command})
 			}
 		}
 	}
@@ -66,13 +62,21 @@ const noGPU = -1
 // leftOver decides about processes whose ids mean nothing here.
 func (p Probe) leftOver(hidden map[int][]Process, ours func(pid int) bool) []runs.Foreign {
 	var out []runs.Foreign
+	var others []int
 	holders := p.holders()
 	for _, pid := range holders {
 		if !ours(pid) {
-			out = append(out, runs.Foreign{GPU: noGPU, PID: pid, Command: p.command(pid)})
+			others = append(others, pid)
 		}
 	}
 	for index, list := range hidden {
+		if len(list) <= len(holders)-len(others) {
+			continue // ours explain them all
+		}
+		for _, pid := range others {
+			out = append(out, runs.Foreign{GPU: noGPU, PID: pid, Command: p.command(pid)})
+		}
+		others = nil
 		for _, u := range list[min(len(holders), len(list)):] {
 			out = append(out, runs.Foreign{GPU: index, PID: u.PID, Command: "(a process outside this container)"})
 		}
