@@ -4,12 +4,12 @@ import (
 	"context"
 	"errors"
 	"path/filepath"
+	"sync"
 	"time"
 
 	"kdapilot/engine/fact"
 	"kdapilot/engine/repo"
 	"kdapilot/engine/session"
-	"kdapilot/engine/stall"
 	"kdapilot/probes/flyprof"
 	"kdapilot/probes/humanize"
 	"kdapilot/probes/proc"
@@ -90,18 +90,25 @@ func (s *Session) loadRound(ctx context.Context, name string, n int) {
 	s.apply(session.RoundRead{Round: out})
 }
 
-// openBundles remembers which traces were loaded at which state of the bundle.
+// openBundles remembers at which state of the bundle each trace was loaded.
 type openBundles struct {
+	mu     sync.Mutex
 	loaded map[string]time.Time // Bundle.Path -> Bundle.ModTime when loaded
-	wanted map[string]bool      // opened by a person
 }
 
-func newOpenBundles() *openBundles {
-	return &openBundles{loaded: map[string]time.Time{}, wanted: map[string]bool{}}
+func newOpenBundles() *openBundles { return &openBundles{loaded: map[string]time.Time{}} }
+
+// swap notes that path was loaded at mod and tells whether it was so before.
+func (o *openBundles) swap(path string, mod time.Time) (same bool) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	was, ok := o.loaded[path]
+	o.loaded[path] = mod
+	return ok && was.Equal(mod)
 }
 
 // readBundles lists the bundles and loads the newest two and those a person
-// opened. It is the only writer of s.bundles but for want.
+// opened.
 func (s *Session) readBundles(ctx context.Context) {
 	places, err := flyprof.Discover(ctx, s.opt.Root)
 	if ctx.Err() != nil {
@@ -151,11 +158,11 @@ func (s *Session) loadBundle(ctx context.Context, path string, mod time.Time) {
 		s.apply(session.AnalysisRead{Path: path, Err: oneLine(err)})
 		return
 	}
-	if old := s.Snapshot().Analyses[path]; old != nil && !old.WaitsPending && a.WaitsPending && s.bundles.loaded[path].Equal(mod) {
+	same := s.bundles.swap(path, mod)
+	if old := s.Snapshot().Analyses[path]; old != nil && !old.WaitsPending && a.WaitsPending && same {
 		// Only the worktree moved, not the trace: the edges found are still good.
-		a = withWaits(a, *old)
+		a.Bubbles, a.Waits, a.Trust, a.WaitsPending = old.Bubbles, old.Waits, old.Trust, false
 	}
-	s.bundles.loaded[path] = mod
 	s.apply(session.AnalysisRead{Path: path, Analysis: &a})
 	if !a.WaitsPending {
 		return
@@ -170,10 +177,4 @@ func (s *Session) loadBundle(ctx context.Context, path string, mod time.Time) {
 		}
 		s.apply(session.AnalysisRead{Path: path, Analysis: &full})
 	})
-}
-
-// withWaits keeps what the wave files said about a trace that did not change.
-func withWaits(a, old stall.Analysis) stall.Analysis {
-	old.Freshness = a.Freshness
-	return old
 }

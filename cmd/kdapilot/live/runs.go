@@ -2,7 +2,6 @@ package live
 
 import (
 	"context"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -22,10 +21,10 @@ const maxParsed = 60
 // parsedRuns remembers the rows of finished runs: a closed folder never
 // changes.
 type parsedRuns struct {
+	mu      sync.Mutex // a job and an action may both ask
 	results map[runs.ID]*bench.Result
 	picked  struct{ base, cand string }
 	files   []session.RowSet
-	mu      sync.Mutex // guards picked and files, which actions change
 }
 
 func newParsedRuns() *parsedRuns { return &parsedRuns{results: map[runs.ID]*bench.Result{}} }
@@ -77,25 +76,33 @@ func (s *Session) readRuns(ctx context.Context) {
 	s.apply(append(facts, s.sets(list)...)...)
 }
 
-// parsedRun reads the rows of a finished run once.
+// parsedRun reads the rows of a finished run once; nil when it has none.
 func (s *Session) parsedRun(r *runs.Run) *bench.Result {
+	s.parsed.mu.Lock()
+	defer s.parsed.mu.Unlock()
 	if res, ok := s.parsed.results[r.ID]; ok {
 		return res
 	}
+	res := readRun(r)
+	s.parsed.results[r.ID] = res
+	return res
+}
+
+func readRun(r *runs.Run) *bench.Result {
 	var files []string
 	for _, name := range []string{run.StdoutFile, run.StderrFile} {
-		p := filepath.Join(r.Dir, name)
-		if _, err := os.Stat(p); err == nil {
+		if p := filepath.Join(r.Dir, name); exists(p) {
 			files = append(files, p)
 		}
 	}
+	if len(files) == 0 {
+		return nil
+	}
 	res, err := harness.Parse(files, harness.Options{Command: strings.Join(r.Manifest.Argv, " ")}, exitOf(r))
-	if err != nil || len(files) == 0 {
-		s.parsed.results[r.ID] = nil
+	if err != nil {
 		return nil
 	}
 	judge(&res, r.Manifest.ExpectedCells)
-	s.parsed.results[r.ID] = &res
 	return &res
 }
 
@@ -120,6 +127,8 @@ func exitOf(r *runs.Run) *int {
 
 // sets are the row sets of the bench screen and their comparison.
 func (s *Session) sets(list []runs.Run) []session.Fact {
+	s.parsed.mu.Lock()
+	defer s.parsed.mu.Unlock()
 	var sets []session.RowSet
 	for i := range list {
 		r := &list[i]
@@ -133,10 +142,8 @@ func (s *Session) sets(list []runs.Run) []session.Fact {
 		}
 		sets = append(sets, session.RowSet{ID: string(r.ID), Label: r.Manifest.Preset + " " + stamp(r.ID), When: when, Result: res, Run: r, Origin: fact.Origin{Path: filepath.Join(r.Dir, run.StdoutFile), Status: fact.OK}})
 	}
-	s.parsed.mu.Lock()
 	sets = append(sets, s.parsed.files...)
 	pick := s.parsed.picked
-	s.parsed.mu.Unlock()
 	slices.SortStableFunc(sets, func(a, b session.RowSet) int { return b.When.Compare(a.When) })
 	return []session.Fact{session.SetsRead{Sets: sets}, session.DeltaRead{Delta: session.CompareSetsByID(sets, pick.base, pick.cand)}}
 }

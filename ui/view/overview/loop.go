@@ -22,7 +22,7 @@ func loopLines(e *view.Env, w, h int) []string {
 	var out []string
 	add := func(label, value string) { out = append(out, draw.KV(label, value, 9, w, look)) }
 	add("phase", phase(l, look)+look.Dim.Paint("  since "+view.Age(e.Now, l.PhaseSince)))
-	add("ball", look.Ball.Paint(string(l.Ball.Who))+look.Dim.Paint(" "+ballWhy(l)))
+	add("ball", look.Ball.Paint(string(l.Ball.Who))+look.Dim.Paint("  "+l.Ball.Why))
 	add("round", rounds(l, look))
 	add("verdicts", strip(l, look))
 	add("criteria", criteria(&l.Tracker, look))
@@ -65,8 +65,6 @@ func phase(l *loop.Loop, look style.Look) string {
 	}
 	return look.Strong.Paint(word)
 }
-
-func ballWhy(l *loop.Loop) string { return l.Ball.Why }
 
 func rounds(l *loop.Loop, look style.Look) string {
 	s := l.Round.String() + " of " + l.Max.String()
