@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"kdapilot/probes/demo"
+	"kdapilot/probes/gpu"
 	"kdapilot/probes/run"
 )
 
@@ -14,7 +15,11 @@ import (
 func newSupervise() *cobra.Command {
 	return &cobra.Command{
 		Use: run.SuperviseCommand + " DIR", Hidden: true, Args: usageArgs(cobra.ExactArgs(1)),
-		RunE: func(_ *cobra.Command, args []string) error { return run.Supervise(args[0]) },
+		RunE: func(_ *cobra.Command, args []string) error {
+			// Other users of the GPU are looked for while the run lasts, here,
+			// since the cockpit may be gone.
+			return run.SuperviseGuarded(args[0], run.Guard{Look: gpu.Look})
+		},
 	}
 }
 

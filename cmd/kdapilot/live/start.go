@@ -11,7 +11,6 @@ import (
 	"kdapilot/engine/runs"
 	"kdapilot/engine/session"
 	"kdapilot/engine/text"
-	"kdapilot/probes/demo"
 	"kdapilot/probes/run"
 )
 
@@ -153,9 +152,5 @@ func (s *Session) gpus(index int) []runs.GPU {
 			return []runs.GPU{g}
 		}
 	}
-	g := runs.GPU{Index: index}
-	if s.Snapshot().Simulated {
-		g.Name, g.Arch = demo.GPUName, demo.Arch
-	}
-	return []runs.GPU{g}
+	return []runs.GPU{{Index: index}}
 }

@@ -13,8 +13,12 @@ import (
 
 	"github.com/google/renameio/v2"
 
+	"kdapilot/engine/fact"
+	"kdapilot/engine/runs"
 	"kdapilot/engine/session"
 	"kdapilot/engine/text"
+	"kdapilot/probes/demo"
+	"kdapilot/probes/gpu"
 	"kdapilot/probes/readfile"
 )
 
@@ -23,7 +27,7 @@ import (
 const startSlack = 2 * time.Second
 
 // readState verifies the journal and tells what happened since the last look.
-func (s *Session) readState(context.Context) {
+func (s *Session) readState(ctx context.Context) {
 	c, o, err := s.store.Journal()
 	j := session.Journal{Origin: o, Records: len(c.Records)}
 	switch {
@@ -35,15 +39,25 @@ func (s *Session) readState(context.Context) {
 	if n := len(c.Records); n > 0 {
 		j.Last = c.Records[n-1].At
 	}
-	s.apply(session.JournalRead{Journal: j}, session.HostRead{Host: s.host()})
+	s.apply(session.JournalRead{Journal: j}, session.HostRead{Host: s.host(ctx)})
 }
 
-func (s *Session) host() session.Host {
+// host says where the cockpit runs. GPUs are looked for once: they do not come
+// and go under a running cockpit.
+func (s *Session) host(ctx context.Context) session.Host {
 	h := s.Snapshot().Host
 	if name, err := os.Hostname(); err == nil {
 		h.Name = text.Line(name)
 	}
 	h.InTmux = os.Getenv("TMUX") != ""
+	switch {
+	case h.GPUStatus.Status != fact.NotRead || s.opt.Mode != session.Live:
+	case s.Snapshot().Simulated:
+		h.GPUs = []runs.GPU{{Index: 0, Name: demo.GPUName, Arch: demo.Arch}}
+		h.GPUStatus = fact.Origin{Status: fact.OK, ReadAt: s.opt.Now()}
+	default:
+		h.GPUs, h.GPUStatus = gpu.Scan(ctx)
+	}
 	return h
 }
 
