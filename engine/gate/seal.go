@@ -129,10 +129,8 @@ func (s Seal) Encode() ([]byte, error) {
 // that every byte is as Encode wrote it. name is the path to name in errors.
 func DecodeSeal(name string, b []byte) (Seal, error) {
 	var s Seal
-	dec := json.NewDecoder(bytes.NewReader(b))
-	dec.DisallowUnknownFields()
-	if err := dec.Decode(&s); err != nil {
-		return Seal{}, fmt.Errorf("%s: not a seal: %w", name, err)
+	if err := decode(name, b, &s, "a seal"); err != nil {
+		return Seal{}, err
 	}
 	switch {
 	case s.Version != SealVersion:

@@ -1,11 +1,11 @@
 package store
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
+	"regexp"
 	"strings"
 
 	"kdapilot/engine/gate"
@@ -23,7 +23,11 @@ func (s Store) Waivers() (list []gate.Waiver, bad []string) {
 		return nil, bad
 	}
 	for i, e := range entries {
-		if i >= maxFiles || !strings.HasSuffix(e.Name(), ".json") {
+		if i >= maxFiles {
+			bad = append(bad, fmt.Sprintf("waivers: more than %d files", maxFiles))
+			break
+		}
+		if strings.HasPrefix(e.Name(), ".") || !strings.HasSuffix(e.Name(), ".json") {
 			continue
 		}
 		p := s.path("waivers", e.Name())
@@ -32,15 +36,31 @@ func (s Store) Waivers() (list []gate.Waiver, bad []string) {
 			bad = append(bad, text.Line(err.Error()))
 			continue
 		}
-		var w gate.Waiver
-		dec := json.NewDecoder(strings.NewReader(string(b)))
-		dec.DisallowUnknownFields()
-		if err := dec.Decode(&w); err != nil || w.Precondition == "" || w.Binds == "" {
-			bad = append(bad, text.Line(fmt.Sprintf("%s: expected a waiver with precondition, binds, who, why, at", p)))
+		w, err := gate.DecodeWaiver(p, b)
+		if err != nil {
+			bad = append(bad, text.Line(err.Error()))
 			continue
 		}
-		w.Who, w.Why = text.Line(w.Who), text.Line(w.Why)
 		list = append(list, w)
 	}
 	return list, bad
+}
+
+var waiverName = regexp.MustCompile(`^[a-z0-9-]{1,64}$`)
+
+// WriteWaiver keeps a waiver in a file of its own; none is ever replaced.
+func (s Store) WriteWaiver(w gate.Waiver) error {
+	b, err := w.Encode()
+	if err != nil {
+		return err
+	}
+	if !waiverName.MatchString(w.Precondition) {
+		return fmt.Errorf("waiver: %q is not the id of a precondition", w.Precondition)
+	}
+	at, err := s.open("waivers")
+	if err != nil {
+		return err
+	}
+	defer at.Close()
+	return writeOnce(at, fmt.Sprintf("%s-%d.json", w.Precondition, w.At.UnixNano()), b, 0o444)
 }
