@@ -65,6 +65,10 @@ func placeholders(n int, t string) []Hit {
 }
 
 func switches(n int, t string) []Hit {
+	// Cheap words first: the expressions below are the slow part of a plan.
+	if low := strings.ToLower(t); !strings.Contains(low, "switch") && !strings.Contains(low, "checkout") && !strings.Contains(low, "worktree") && !strings.Contains(low, "branch") {
+		return nil
+	}
 	at, sure := reSwitch.FindStringIndex(t), true
 	if at == nil {
 		at, sure = reMaybe.FindStringIndex(t), false
