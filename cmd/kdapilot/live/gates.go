@@ -19,6 +19,7 @@ import (
 	"kdapilot/engine/session"
 	"kdapilot/engine/task"
 	"kdapilot/engine/text"
+	planprobe "kdapilot/probes/plan"
 	"kdapilot/probes/readfile"
 	"kdapilot/probes/tmux"
 )
@@ -54,14 +55,14 @@ func (s *Session) readPlan(ctx context.Context) {
 	defer s.gates.mu.Unlock()
 	s.readTask()
 	snap := s.Snapshot()
-	files := readPlanFiles(s.opt.Root, snap.Task.PlanFile(), snap.Task.DraftFile())
-	doc := plan.Parse(files.planBytes)
-	f := s.gateFacts(ctx, files, doc)
+	planFile, draft := s.plans.Read(snap.Task.PlanFile()), s.plans.Read(snap.Task.DraftFile())
+	doc := plan.Parse(planFile.Bytes)
+	f := s.gateFacts(ctx, planFile, draft, doc)
 	if ctx.Err() != nil {
 		return
 	}
 	g := s.gatesNow(ctx, f)
-	p := session.Plan{Doc: doc, Text: f.PlanText, Origin: files.plan, Draft: files.draft, Issues: f.Issues, Approved: s.approved(g.G1)}
+	p := session.Plan{Doc: doc, Text: f.PlanText, Origin: planFile.Origin, Draft: draft.Origin, Issues: f.Issues, Approved: s.approved(g.G1)}
 	before := s.Snapshot()
 	s.apply(session.PlanRead{Plan: p}, session.GatesRead{Gates: g})
 	if len(g.G1Broken) > 0 && len(before.Gates.G1Broken) == 0 && before.Gates.Known {
@@ -105,11 +106,11 @@ func (s *Session) readFamily(t task.Task) {
 }
 
 // gateFacts gathers everything the gates look at.
-func (s *Session) gateFacts(ctx context.Context, files planFiles, doc *plan.Doc) *gate.Facts {
+func (s *Session) gateFacts(ctx context.Context, planFile, draft planprobe.File, doc *plan.Doc) *gate.Facts {
 	snap := s.Snapshot()
 	t := snap.Task.Task
 	f := &gate.Facts{
-		Now: s.opt.Now(), Plan: boundFile(t.PlanFile(), files.plan), PlanText: text.Clean(string(files.planBytes)), Draft: boundFile(t.DraftFile(), files.draft),
+		Now: s.opt.Now(), Plan: boundFile(planFile), PlanText: text.Clean(string(planFile.Bytes)), Draft: boundFile(draft),
 		Sections: sectionsOf(doc), Repo: snap.Repo, BaseBranch: t.BaseBranch, BaseCommit: t.BaseCommit,
 		LoopsKnown: snap.Loops.Origin.Status.Known() || snap.Loops.Origin.Status == fact.Missing, Argv: gate.StartArgv(t),
 	}
@@ -118,8 +119,8 @@ func (s *Session) gateFacts(ctx context.Context, files planFiles, doc *plan.Doc)
 	}
 	f.Judges, f.JudgesWhy = s.judgesAtBase(ctx, snap.Family, snap.Repo.Base)
 	s.askAboutPlan(ctx, f)
-	f.Issues = issuesOf(doc, plan.Facts{Draft: files.draftBytes, BaseBranch: t.BaseBranch, BaseCommit: t.BaseCommit})
-	for _, r := range plan.SetupRefusals(setupFacts(f, files)) {
+	f.Issues = issuesOf(doc, plan.Facts{Draft: draft.Bytes, BaseBranch: t.BaseBranch, BaseCommit: t.BaseCommit})
+	for _, r := range plan.SetupRefusals(setupFacts(f, planprobe.PathOf(s.opt.Root, planFile))) {
 		f.Setup = append(f.Setup, r.Message)
 	}
 	if err := gate.CheckArgv(f.Argv); err != nil {
@@ -131,8 +132,8 @@ func (s *Session) gateFacts(ctx context.Context, files planFiles, doc *plan.Doc)
 	return f
 }
 
-func boundFile(path string, o fact.Origin) gate.Bound {
-	return gate.Bound{Path: filepath.ToSlash(path), SHA256: o.SHA256, Size: o.Size, Status: o.Status, Why: o.Why}
+func boundFile(f planprobe.File) gate.Bound {
+	return gate.Bound{Path: f.Path, SHA256: f.Origin.SHA256, Size: f.Origin.Size, Status: f.Origin.Status, Why: f.Origin.Why}
 }
 
 func (s *Session) askAboutPlan(ctx context.Context, f *gate.Facts) {

@@ -12,6 +12,7 @@ import (
 	"kdapilot/engine/session"
 	"kdapilot/probes/gitrepo"
 	"kdapilot/probes/humanize"
+	"kdapilot/probes/plan"
 	"kdapilot/probes/run"
 	"kdapilot/probes/store"
 )
@@ -52,6 +53,7 @@ type Session struct {
 	follow  *followers
 	roots   *rootsWatched
 	store   store.Store
+	plans   *plan.Reader
 	gates   *gateReader
 
 	jobs struct{ repo, loops, plan, bundles, runs, state *job }
@@ -81,7 +83,7 @@ func Open(ctx context.Context, opt Options) (*Session, error) {
 	}
 	s.loops = humanize.NewScanner(opt.Root, humanize.Options{Processes: procs, Now: opt.Now})
 	s.runner = run.New(run.Local{Self: opt.Self})
-	s.store, s.gates = store.New(opt.Root), newGateReader()
+	s.store, s.plans, s.gates = store.New(opt.Root), plan.NewReader(opt.Root), newGateReader()
 	s.parsed, s.bundles = newParsedRuns(), newOpenBundles()
 	s.follow, s.roots = newFollowers(s), newRootsWatched(s)
 	s.startJobs()
