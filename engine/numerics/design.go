@@ -28,17 +28,18 @@ type Design struct {
 }
 
 // DefaultDesigns are the ones a precision claim is tried on first: no packing
-// as the control, both kinds of packing, and normalised packing with a scale
-// that lifts small probabilities above the smallest subnormal.
+// as the control, both kinds of packing and, for fp8, normalised packing with a
+// scale that lifts small probabilities above the smallest subnormal.
 func DefaultDesigns(p Format) []Design {
 	designs := []Design{{P: F32, Scale: 1}}
 	if p == F32 {
 		return designs
 	}
-	return append(designs,
-		Design{P: p, Scale: 1},
-		Design{P: p, Scale: 1, Normalised: true},
-		Design{P: p, Scale: liftScale(p), Normalised: true})
+	designs = append(designs, Design{P: p, Scale: 1}, Design{P: p, Scale: 1, Normalised: true})
+	if p.fp8() {
+		designs = append(designs, Design{P: p, Scale: liftScale(p), Normalised: true})
+	}
+	return designs
 }
 
 // liftScale is the largest power of two a probability of 1 can be multiplied

@@ -32,23 +32,25 @@ func e8m0Exponent(amax float32, f Format, rule ScaleRule) int {
 	if !(amax > 0) {
 		return -127
 	}
-	man := f.spec().man
-	if rule == ScaleEven {
-		// Half a unit in the last place of the element's mantissa; a carry moves
-		// the exponent. Only the exponent of the result is used.
-		amax = math.Float32frombits(math.Float32bits(amax) + 1<<(22-man))
-	}
 	if math.IsInf(float64(amax), 0) {
 		return 127
 	}
-	_, e := math.Frexp(float64(amax))
-	_, emax := math.Frexp(float64(f.Max()))
-	scale := e - emax
+	bits := math.Float32bits(amax)
+	if rule == ScaleEven {
+		// Half a unit in the last place of the element's mantissa; a carry moves
+		// the exponent, which is all that is used of the sum.
+		bits += 1 << (22 - f.spec().man)
+	}
+	// A subnormal amax reads as -127 here, below what e8m0 holds after emax.
+	scale := int(bits>>23) - 127 - exponentOf(f.Max())
 	if rule == ScaleCeil && math.Ldexp(float64(amax), -scale) > float64(f.Max()) {
 		scale++
 	}
 	return min(127, max(-127, scale))
 }
+
+// exponentOf is floor(log2(v)) of a normal positive value.
+func exponentOf(v float32) int { return int(math.Float32bits(v)>>23) - 127 }
 
 // packMX packs rows of k elements in blocks of 32 and returns the values the
 // codes stand for, scale included. A scale is a power of two, so those are

@@ -40,7 +40,7 @@ func (r Result) heading() []string {
 		lines = append(lines,
 			fmt.Sprintf("MXFP4 GEMM  M%d N%d K%d  per-1x%d e8m0 scales", c.M, c.N, c.K, mxBlock),
 			fmt.Sprintf("values %s, output %s", c.Values, c.Output),
-			"reference f64 from "+string(c.Reference)+" operands; quant_ columns: from the original ones")
+			"reference f64 from "+string(c.Reference)+" operands, quant_ columns always from original ones")
 	default:
 		lines = append(lines, "no configuration recorded")
 	}
