@@ -72,3 +72,36 @@ func (r *Reading) Next(n int) int {
 	}
 	return 0
 }
+
+// Carry takes over what was read of an earlier text of the plan: the lines of
+// every section whose heading and own text are the same. The other sections are
+// unread again.
+func (r *Reading) Carry(old *Reading, was, d *Doc) {
+	at := make(map[string]*Section, len(was.Sections))
+	for i := range was.Sections {
+		at[was.Sections[i].ID] = &was.Sections[i]
+	}
+	for _, s := range d.Sections {
+		o := at[s.ID]
+		if o == nil || !sameText(was, d, o, &s) {
+			continue
+		}
+		for k := 0; k <= s.End-s.Line; k++ {
+			if i := o.Line - 1 + k; i < len(old.seen) && old.seen[i] {
+				r.Show(s.Line+k, s.Line+k)
+			}
+		}
+	}
+}
+
+func sameText(was, d *Doc, o, s *Section) bool {
+	if o.End-o.Line != s.End-s.Line || o.End > len(was.lines) || s.End > len(d.lines) || s.Line < 1 || o.Line < 1 {
+		return false
+	}
+	for k := 0; k <= s.End-s.Line; k++ {
+		if was.lines[o.Line-1+k].text != d.lines[s.Line-1+k].text {
+			return false
+		}
+	}
+	return true
+}
