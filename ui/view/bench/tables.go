@@ -1,0 +1,313 @@
+package bench
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"kdapilot/engine/bench"
+	"kdapilot/engine/session"
+	"kdapilot/ui/draw"
+	"kdapilot/ui/style"
+	"kdapilot/ui/view"
+)
+
+func (s *Screen) note(k int) string {
+	note := "sorted " + orders()[k][s.sort[k]].name
+	if s.flip[k] {
+		note += ", turned round"
+	}
+	if s.open {
+		note += "  open only"
+	}
+	if s.filter != "" {
+		note += "  /" + s.filter
+	}
+	return note
+}
+
+// render draws a table and remembers how many rows it shows.
+func (s *Screen) render(t draw.Table, w, h int, look style.Look) []string {
+	s.page = max(t.Height(h), 1)
+	t.Top = draw.Window(0, t.Selected, t.Len, s.page)
+	return t.Render(w, h, look)
+}
+
+func (s *Screen) regimeTable(e *view.Env, m *model, w, h int) []string {
+	look := e.Look
+	t := draw.Table{
+		Columns: []draw.Column{
+			{Title: "regime", Min: 8, Max: 30, Middle: true},
+			{Title: "n", Align: draw.Right},
+			{Title: "win", Align: draw.Right},
+			{Title: "loss", Align: draw.Right},
+			{Title: "hole", Align: draw.Right},
+			{Title: "geomean", Align: draw.Right, Priority: 1},
+			{Title: "same", Align: draw.Right, Priority: 3},
+			{Title: "undec.", Align: draw.Right, Priority: 2},
+			{Title: "95 % interval", Align: draw.Right, Priority: 4},
+			{Title: "min-max", Align: draw.Right, Priority: 5},
+			{Title: "worst cell", Min: 16, Priority: 6, Middle: true, Grow: true},
+		},
+		Len: len(m.regimes), Selected: s.regimeAt(m), Noun: "regimes", Note: s.note(tRegimes),
+		Empty: s.nothing("regimes"),
+		Row:   func(i int) []string { return regimeCells(m.regimes[i], look) },
+	}
+	return s.render(t, w, h, look)
+}
+
+func (s *Screen) nothing(noun string) string {
+	switch {
+	case s.filter != "":
+		return "no " + noun + " fit the filter " + s.filter
+	case s.open:
+		return "no open " + noun + ": everything is faster or same (u shows all)"
+	default:
+		return "no " + noun
+	}
+}
+
+func regimeCells(r *bench.RegimeResult, look style.Look) []string {
+	holes := strconv.Itoa(len(r.Holes))
+	if len(r.Holes) > 0 {
+		holes = look.Bad.Paint(holes + "!")
+	}
+	losses := strconv.Itoa(r.Losses)
+	if r.Losses > 0 {
+		losses = look.Bad.Paint(losses)
+	}
+	return []string{
+		r.Name, strconv.Itoa(r.N), strconv.Itoa(r.Wins), losses, holes, ratio(r.Geomean),
+		strconv.Itoa(r.Same), strconv.Itoa(r.Undecided), interval(r.GeomeanCI), span(r.Min, r.Max), r.Worst,
+	}
+}
+
+func ratio(n bench.Num) string {
+	if !n.OK {
+		return "-"
+	}
+	return strconv.FormatFloat(n.V, 'f', 3, 64)
+}
+
+func interval(ci *[2]float64) string {
+	if ci == nil {
+		return "none"
+	}
+	return fmt.Sprintf("%.3f..%.3f", ci[0], ci[1])
+}
+
+func span(lo, hi bench.Num) string {
+	if !lo.OK || !hi.OK {
+		return "-"
+	}
+	return ratio(lo) + "-" + ratio(hi)
+}
+
+// micros is a time as precise as harnesses print it.
+func micros(n bench.Num) string {
+	if !n.OK {
+		return "-"
+	}
+	if math.Abs(n.V) >= 1e6 {
+		return strconv.FormatFloat(n.V, 'f', 0, 64)
+	}
+	return strconv.FormatFloat(n.V, 'f', 1, 64)
+}
+
+func sci(n bench.Num) string {
+	if !n.OK {
+		return "-"
+	}
+	return strconv.FormatFloat(n.V, 'e', 2, 64)
+}
+
+func cosine(n bench.Num) string {
+	if !n.OK {
+		return "-"
+	}
+	return strconv.FormatFloat(n.V, 'f', 5, 64)
+}
+
+func status(r *bench.Row) string {
+	if r == nil {
+		return "missing"
+	}
+	return string(r.Status)
+}
+
+func (s *Screen) cellTable(e *view.Env, m *model, w, h int) []string {
+	look := e.Look
+	t := draw.Table{
+		Columns: []draw.Column{
+			{Title: "cell", Min: 12, Max: 46, Middle: true},
+			{Title: "verdict", Min: 9, Max: 14},
+			{Title: "ratio", Align: draw.Right},
+			{Title: "base us", Align: draw.Right, Priority: 2},
+			{Title: "cand us", Align: draw.Right, Priority: 1},
+			{Title: "status b/c", Min: 9, Max: 16, Priority: 3},
+			{Title: "95 % interval", Align: draw.Right, Priority: 4},
+			{Title: "p Holm", Align: draw.Right, Priority: 5},
+			{Title: "n b/c", Align: draw.Right, Priority: 6},
+			{Title: "max_err", Align: draw.Right, Priority: 7},
+			{Title: "min_cos", Align: draw.Right, Priority: 7},
+			{Title: "TFLOPS", Align: draw.Right, Priority: 9},
+			{Title: "why, flags", Min: 14, Priority: 8, Grow: true},
+		},
+		Len: len(m.cells), Selected: s.cellAt(m), Noun: "cells", Note: s.note(tCells), Empty: s.nothing("cells"),
+		Row: func(i int) []string { return cellCells(&m.cells[i], look) },
+	}
+	return s.render(t, w, h, look)
+}
+
+func cellCells(c *cellView, look style.Look) []string {
+	key := c.Key
+	if c.Section != "" {
+		key = c.Section + " " + key
+	}
+	states := status(c.base) + "/" + status(c.cand)
+	if hurt(c.base) || hurt(c.cand) {
+		states = look.Bad.Paint(states)
+	}
+	var maxErr, minCos, tflops bench.Num
+	if c.cand != nil {
+		maxErr, minCos, tflops = c.cand.MaxErr, c.cand.MinCos, c.cand.TFLOPS
+	}
+	p := "-"
+	if c.PHolm.OK {
+		p = strconv.FormatFloat(c.PHolm.V, 'f', 3, 64)
+	}
+	return []string{
+		key, verdictPaintCell(c.Verdict, look).Paint(verdictWord(c.Cell)), ratio(c.Ratio), micros(c.BaseMedian), micros(c.CandMedian), states,
+		ci(c.Cell), p, fmt.Sprintf("%d/%d", c.NBase, c.NCand), sci(maxErr), cosine(minCos), look.Dim.Paint(micros(tflops)), remark(c.Cell),
+	}
+}
+
+// hurt: the row did not pass its gate, or is not there.
+func hurt(r *bench.Row) bool { return r == nil || r.Status.Class() != bench.ClassPass }
+
+func ci(c *bench.Cell) string {
+	if c.CI95 == nil {
+		return "-"
+	}
+	return interval(c.CI95)
+}
+
+// verdictWord is "no delta" for a cell that can have none, so that the column
+// stays narrow; the reason stands beside it.
+func verdictWord(c *bench.Cell) string {
+	if c.Verdict == bench.NotComparable {
+		return "no delta"
+	}
+	return string(c.Verdict)
+}
+
+func verdictPaintCell(v bench.CellVerdict, look style.Look) style.Token {
+	switch v {
+	case bench.Faster:
+		return look.Good
+	case bench.Same:
+		return look.Text
+	case bench.Undecided:
+		return look.Warn
+	default:
+		return look.Bad
+	}
+}
+
+func remark(c *bench.Cell) string {
+	var parts []string
+	if bench.TooGood(c) {
+		parts = append(parts, "too good: ask a second clock")
+	}
+	parts = append(parts, c.Flags...)
+	if c.Band != "" {
+		parts = append(parts, c.Band+" the band")
+	}
+	if c.Why != "" {
+		parts = append(parts, c.Why)
+	}
+	return strings.Join(parts, ", ")
+}
+
+func (s *Screen) rowTable(e *view.Env, m *model, w, h int) []string {
+	look := e.Look
+	t := draw.Table{
+		Columns: []draw.Column{
+			{Title: "cell", Min: 14, Max: 46, Middle: true},
+			{Title: "status", Min: 6},
+			{Title: "us", Align: draw.Right},
+			{Title: "TFLOPS", Align: draw.Right, Priority: 5},
+			{Title: "max_err", Align: draw.Right, Priority: 2},
+			{Title: "min_cos", Align: draw.Right, Priority: 1},
+			{Title: "section", Priority: 3},
+			{Title: "warnings", Align: draw.Right, Priority: 4},
+			{Title: "error", Min: 12, Priority: 6, Grow: true},
+		},
+		Len: len(m.rows), Selected: s.rowAt(m), Noun: "rows", Note: s.note(tRows), Empty: s.nothing("rows"),
+		Row: func(i int) []string { return rowCells(m.rows[i].row, look) },
+	}
+	return s.render(t, w, h, look)
+}
+
+func rowCells(r *bench.Row, look style.Look) []string {
+	state := string(r.Status)
+	switch r.Status.Class() {
+	case bench.ClassFail, bench.ClassSkip:
+		state = look.Bad.Paint(state)
+	case bench.ClassUngated:
+		state = look.Warn.Paint(state)
+	}
+	section := r.Section
+	if section == "" {
+		section = "main"
+	}
+	warn := "-"
+	if n := len(r.Warnings); n > 0 {
+		warn = look.Warn.Paint(strconv.Itoa(n))
+	}
+	return []string{r.Key, state, micros(r.US), look.Dim.Paint(micros(r.TFLOPS)), sci(r.MaxErr), cosine(r.MinCos), section, warn, r.Error}
+}
+
+// setTable lists the sets: B marks the base, C the candidate.
+func (s *Screen) setTable(e *view.Env, m *model, w, h int) []string {
+	look := e.Look
+	sel := -1
+	if s.sets {
+		sel = max(m.setAt(s.selSet), 0)
+	}
+	t := draw.Table{
+		Columns: []draw.Column{
+			{Title: "", Min: 1, Max: 1},
+			{Title: "set", Min: 10, Middle: true, Grow: true},
+			{Title: "worth", Priority: 1, Max: 10},
+			{Title: "age", Align: draw.Right, Priority: 2},
+			{Title: "rows", Align: draw.Right, Priority: 3},
+		},
+		Len: len(e.Snap.Sets), Selected: sel, Noun: "sets", Note: "b base, enter candidate",
+		Row: func(i int) []string {
+			set := &e.Snap.Sets[i]
+			word, paint := worth(set)
+			n := "-"
+			if set.Result != nil {
+				n = strconv.Itoa(len(set.Result.AllRows()))
+			}
+			return []string{mark(m, set), set.Label, paint(look).Paint(word), view.Age(e.Now, set.When), n}
+		},
+	}
+	if s.sets {
+		return s.render(t, w, h, look)
+	}
+	return t.Render(w, h, look)
+}
+
+func mark(m *model, set *session.RowSet) string {
+	switch {
+	case m.delta != nil && set.ID == m.delta.Base:
+		return "B"
+	case m.delta != nil && set.ID == m.delta.Cand, m.delta == nil && m.cand == set:
+		return "C"
+	default:
+		return ""
+	}
+}
