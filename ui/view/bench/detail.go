@@ -155,7 +155,6 @@ func ratioLine(c *bench.Cell) string {
 // plot draws the repeats of both arms on one axis, with the floor around the
 // base median as marks.
 func plot(c *bench.Cell, w int, look style.Look) []string {
-	const labels = 20
 	arms := []struct {
 		name   string
 		n      int
@@ -183,10 +182,14 @@ func plot(c *bench.Cell, w int, look style.Look) []string {
 	}
 	pad := (hi - lo) * 0.05
 	lo, hi = lo-pad, hi+pad
+	labels := 22
+	if w < 60 {
+		labels = 20
+	}
 	plotW := max(w-labels-1, 8)
 	var out []string
 	for _, a := range arms {
-		label := fmt.Sprintf("%s %s us  n %d", a.name, draw.PadLeft(micros(a.median), 8), a.n)
+		label := fmt.Sprintf("%s %s us n %d", a.name, draw.PadLeft(micros(a.median), max(labels-13, 7)), a.n)
 		out = append(out, draw.Fit(draw.Fit(label, labels)+" "+draw.DotPlot(draw.Dots{Values: a.values, Lo: lo, Hi: hi, Marks: marks}, plotW, look), w))
 	}
 	axis := fmt.Sprintf("%.1f .. %.1f us", lo, hi)

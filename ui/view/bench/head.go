@@ -14,24 +14,35 @@ import (
 
 const labelW = 5
 
+// headLine is one line of the head; of too many the highest rank goes first.
+type headLine struct {
+	text string
+	rank int
+}
+
 // head says what is compared and what each side is worth, in at most h lines.
-// Reds are never the lines that are left out: they come right behind their arm.
+// Short of room, words about the arms go before reasons, and never the verdict,
+// the counts and the outcomes.
 func (s *Screen) head(e *view.Env, m *model, w, h int) []string {
+	var all []headLine
 	if m.delta == nil {
-		out := s.armLines(e, "rows", m.cand, 0, w)
-		return draw.Block(append(out, s.alone(e, w)...), w, min(h, len(out)+1))
+		all = append(s.armLines(e, "rows", m.cand, 0, w), headLine{s.alone(e, w), 1})
+	} else {
+		all = append(s.armLines(e, "base", m.base, m.n, w), s.armLines(e, "cand", m.cand, m.n, w)...)
+		all = append(all, s.verdictLines(e, m, w)...)
 	}
-	d := m.delta
-	out := s.armLines(e, "base", m.base, m.n, w)
-	out = append(out, s.armLines(e, "cand", m.cand, m.n, w)...)
-	out = append(out, s.verdictLines(e, m, w)...)
-	if m.base == nil || m.cand == nil {
-		out = append(out, kv("", e.Look.Warn.Paint("a side of this comparison is no longer among the sets: "+d.Base+", "+d.Cand), w, e.Look))
+	for len(all) > max(h, 1) {
+		k := 0
+		for i := range all {
+			if all[i].rank >= all[k].rank {
+				k = i
+			}
+		}
+		all = append(all[:k], all[k+1:]...)
 	}
-	if len(out) > h {
-		// Short of room, the verdict stays and the words about the arms go.
-		tail := s.verdictLines(e, m, w)[:1]
-		out = append(out[:max(h-1, 0)], tail...)
+	out := make([]string, len(all))
+	for i := range all {
+		out[i] = all[i].text
 	}
 	return out
 }
@@ -40,26 +51,26 @@ func kv(label, value string, w int, look style.Look) string {
 	return draw.KV(label, value, labelW, w, look)
 }
 
-// armLines name one side: label and age, then what the run is worth.
-func (s *Screen) armLines(e *view.Env, label string, set *session.RowSet, n, w int) []string {
+// armLines name one side: what it is worth, label and age, then how it was
+// measured and, unless it passed, why.
+func (s *Screen) armLines(e *view.Env, label string, set *session.RowSet, n, w int) []headLine {
 	look := e.Look
 	if set == nil {
-		return []string{kv(label, look.Warn.Paint("none"), w, look)}
+		return []headLine{{kv(label, look.Bad.Paint("this set is no longer there"), w, look), 0}}
 	}
-	age := view.Age(e.Now, set.When)
-	name := look.Strong.Paint(set.Label)
+	word, paint := worth(set)
+	name := paint(look).Paint(word) + "  " + look.Strong.Paint(set.Label)
 	if simulated(e.Snap, set) {
 		name = look.Simulated.Paint("SIMULATED") + " " + name
 	}
-	worth, paint := worth(set)
-	facts := factsOf(set, n)
+	facts := look.Dim.Paint(strings.Join(factsOf(set, n), "  "))
+	age := look.Dim.Paint(view.Age(e.Now, set.When)) + " "
+	var out []headLine
 	if w >= 100 {
-		line := name + look.Dim.Paint("  "+age+" old  "+strings.Join(facts, "  "))
-		out := []string{kv(label, draw.Sides(line, paint(look).Paint(worth)+" ", w-labelW-1), w, look)}
-		return append(out, s.witnesses(e, set, w)...)
+		out = append(out, headLine{kv(label, draw.Sides(name+"  "+facts, age, w-labelW-1), w, look), 0})
+	} else {
+		out = append(out, headLine{kv(label, draw.Sides(name, age, w-labelW-1), w, look), 0}, headLine{kv("", facts, w, look), 5})
 	}
-	out := []string{kv(label, draw.Sides(name, look.Dim.Paint(age), w-labelW-1), w, look)}
-	out = append(out, kv("", paint(look).Paint(worth)+look.Dim.Paint("  "+strings.Join(facts, "  ")), w, look))
 	return append(out, s.witnesses(e, set, w)...)
 }
 
@@ -119,31 +130,31 @@ func worth(set *session.RowSet) (string, func(style.Look) style.Token) {
 }
 
 // witnesses are the reasons and, where they disagree, the words of both sides.
-func (s *Screen) witnesses(e *view.Env, set *session.RowSet, w int) []string {
+func (s *Screen) witnesses(e *view.Env, set *session.RowSet, w int) []headLine {
 	if set.Result == nil || set.Result.Truth == nil {
 		return nil
 	}
 	t, look := set.Result.Truth, e.Look
-	var out []string
-	if t.Outcome != bench.OutcomePass {
-		for i, r := range t.Reasons {
-			if i == 2 {
-				out = append(out, kv("", look.Dim.Paint(fmt.Sprintf("and %d more reasons, see checks", len(t.Reasons)-i)), w, look))
-				break
-			}
-			out = append(out, kv("", look.Bad.Paint(reason(r)), w, look))
-		}
-	}
+	var out []headLine
 	if !t.Agree {
 		for _, x := range []struct {
 			name string
 			w    bench.Witness
 		}{{"exit", t.Exit}, {"rows", t.Rows}, {"text", t.Text}} {
-			out = append(out, kv("", look.Bad.Paint(fmt.Sprintf("%s says %s: %q", x.name, x.w.Says, x.w.Quote)), w, look))
+			out = append(out, headLine{kv("", look.Bad.Paint(fmt.Sprintf("%s says %s: %q", x.name, x.w.Says, x.w.Quote)), w, look), 1})
+		}
+	}
+	if t.Outcome != bench.OutcomePass {
+		for i, r := range t.Reasons {
+			if i == 2 {
+				out = append(out, headLine{kv("", look.Dim.Paint(fmt.Sprintf("and %d more reasons, see checks", len(t.Reasons)-i)), w, look), 4})
+				break
+			}
+			out = append(out, headLine{kv("", look.Bad.Paint(reason(r)), w, look), 2 + i})
 		}
 	}
 	if t.MaxErrOnly {
-		out = append(out, kv("", look.Warn.Paint("checked max_err and no cosine: not enough for a promotion"), w, look))
+		out = append(out, headLine{kv("", look.Warn.Paint("checked max_err and no cosine: not enough for a promotion"), w, look), 2})
 	}
 	return out
 }
@@ -158,7 +169,7 @@ func reason(r bench.Reason) string {
 
 // verdictLines are the word for the whole, what it rests on, the counts, and
 // what n can not do.
-func (s *Screen) verdictLines(e *view.Env, m *model, w int) []string {
+func (s *Screen) verdictLines(e *view.Env, m *model, w int) []headLine {
 	look, c := e.Look, &m.delta.Comparison
 	word := verdictPaint(c.Verdict, look).Paint(strings.ToUpper(string(c.Verdict)))
 	if simulatedAny(e.Snap, m) {
@@ -167,22 +178,26 @@ func (s *Screen) verdictLines(e *view.Env, m *model, w int) []string {
 	if m.delta.Picked {
 		word += look.Dim.Paint(" (pair picked)")
 	}
-	var out []string
-	for i, l := range draw.Wrap(word+" "+c.Why, max(w-labelW-1, 8)) {
-		if i == 3 {
-			break
+	var out []headLine
+	// add wraps text below a label, in at most most lines; ranks rise by line.
+	add := func(label, text string, most, rank, more int) {
+		for i, l := range draw.Wrap(text, max(w-labelW-1, 8)) {
+			if i == most {
+				break
+			}
+			out = append(out, headLine{kv(label, strings.TrimRight(l, " "), w, look), rank + min(i, 1)*more})
+			label = ""
 		}
-		label := ""
-		if i == 0 {
-			label = "delta"
-		}
-		out = append(out, kv(label, l, w, look))
 	}
-	out = append(out, kv("cells", counts(&c.Overall, look), w, look))
+	if c.Verdict == bench.VerdictNotComparable {
+		// Every field that differs has to be seen.
+		add("delta", word+" "+c.Why, 8, 0, 1)
+	} else {
+		add("delta", word+" "+c.Why, 3, 0, 4)
+	}
+	add("cells", counts(&c.Overall, look), 3, 0, 0)
 	if t := tooFew(m, c); t != "" {
-		for _, l := range draw.Wrap(t, max(w-labelW-1, 8)) {
-			out = append(out, kv("", look.Warn.Paint(strings.TrimRight(l, " ")), w, look))
-		}
+		add("", look.Warn.Paint(t), 4, 2, 1)
 	}
 	return out
 }
@@ -219,22 +234,20 @@ func tooFew(m *model, c *bench.Comparison) string {
 		return ""
 	}
 	if m.n == 1 {
-		s := fmt.Sprintf("n=1 decides nothing: one run a side is inside or outside the noise band. 5 a side can reach p %.3f.", bench.LeastP(5, 5))
-		if o := &c.Overall; o.OutsideFaster+o.OutsideSlower > 0 {
-			s += fmt.Sprintf(" Outside the band: %d faster, %d slower.", o.OutsideFaster, o.OutsideSlower)
-		}
-		return s
+		o := &c.Overall
+		return fmt.Sprintf("n=1 decides nothing: one run a side is only inside or outside the noise band (outside: %d faster, %d slower). 5 a side can reach p %.3f.",
+			o.OutsideFaster, o.OutsideSlower, bench.LeastP(5, 5))
 	}
 	return fmt.Sprintf("n=%d: a rank test can not go below p %.2f; intervals are pooled. 5 a side can.", m.n, bench.LeastP(m.n, m.n))
 }
 
 // alone says why there is no comparison.
-func (s *Screen) alone(e *view.Env, w int) []string {
+func (s *Screen) alone(e *view.Env, w int) string {
 	text := "nothing to compare with: no older set of this family and mode. Pick a base with b."
 	if len(e.Snap.Sets) == 1 {
 		text = "nothing to compare with: this is the only set of rows"
 	}
-	return []string{kv("", e.Look.Dim.Paint(text), w, e.Look)}
+	return kv("", e.Look.Dim.Paint(text), w, e.Look)
 }
 
 // empty says why there are no numbers at all: nobody looked, nothing is there,

@@ -8,6 +8,7 @@ import (
 
 	"kdapilot/engine/bench"
 	"kdapilot/engine/session"
+	"kdapilot/ui/draw"
 	"kdapilot/ui/view"
 )
 
@@ -36,6 +37,8 @@ type model struct {
 	regimes    []*bench.RegimeResult
 	cells      []cellView
 	rows       []rowView
+	names      shortener
+	nameW      int // cells the longest shortened name takes
 }
 
 // cache keeps the model as long as nothing it depends on changes.
@@ -60,6 +63,7 @@ func (s *Screen) model(e *view.Env) *model {
 	}
 	m := &model{snap: e.Snap, delta: e.Snap.Delta}
 	s.fill(e.Snap, m)
+	m.measure()
 	want.m = m
 	s.cache = want
 	return m
@@ -74,6 +78,7 @@ func (s *Screen) fill(snap *session.Snapshot, m *model) {
 			m.cand = &snap.Sets[0]
 		}
 		m.rows = s.listRows(m.cand)
+		m.names = newShortener(len(m.rows), func(i int) (string, string) { return m.rows[i].row.Section, m.rows[i].row.Key })
 		return
 	}
 	if old := s.cache.m; old != nil && old.delta == m.delta && same(old.base, m.base) && same(old.cand, m.cand) {
@@ -87,6 +92,17 @@ func (s *Screen) fill(snap *session.Snapshot, m *model) {
 	}
 	s.listCells(m)
 	s.listRegimes(m)
+	m.names = newShortener(len(m.cells), func(i int) (string, string) { return m.cells[i].Section, m.cells[i].Key })
+}
+
+func (m *model) measure() {
+	m.nameW = 4
+	for i := range m.cells {
+		m.nameW = max(m.nameW, draw.Width(m.names.short(m.cells[i].Section, m.cells[i].Key)))
+	}
+	for i := range m.rows {
+		m.nameW = max(m.nameW, draw.Width(m.names.short("", m.rows[i].row.Key)))
+	}
 }
 
 func same(a, b *session.RowSet) bool { return a != nil && b != nil && a.Result == b.Result }

@@ -36,10 +36,9 @@ func (s *Screen) Render(e *view.Env, w, h int) []string {
 // low is for a handful of lines: the verdict with its counts, and the list.
 func (s *Screen) low(e *view.Env, m *model, w, h int) []string {
 	if m.delta == nil {
-		return append(s.armLines(e, "rows", m.cand, 0, w)[:1], s.list(e, m, w, h-1)...)
+		return append(s.head(e, m, w, 1), s.list(e, m, w, h-1)...)
 	}
-	v := s.verdictLines(e, m, w)
-	return append([]string{v[0]}, s.list(e, m, w, h-1)...)
+	return append([]string{s.verdictLines(e, m, w)[0].text}, s.list(e, m, w, h-1)...)
 }
 
 func (s *Screen) setBox(e *view.Env, m *model, w, h int) []string {
@@ -51,7 +50,7 @@ func (s *Screen) boxed(e *view.Env, w, h int, m *model) []string { return s.colu
 
 // column is head, list and detail below each other.
 func (s *Screen) column(e *view.Env, m *model, w, h int, box bool) []string {
-	head := s.head(e, m, w, max(h/2, 2))
+	head := s.head(e, m, w, max(h*2/5, 2))
 	h -= len(head)
 	edge, inner := 1, w
 	if box {
@@ -65,19 +64,22 @@ func (s *Screen) column(e *view.Env, m *model, w, h int, box bool) []string {
 		return append(head, s.pane(e, s.title(m), draw.Block(lines[s.scroll:], inner, rows), w, h, box, !s.sets)...)
 	}
 	lines := s.detail(e, m, inner)
-	// The list gets what it needs, the detail the rest, each at least its share.
-	rows := s.rows(m) + 2 + edge
-	least := min(6, h/2)
-	dh := min(len(lines)+edge, max(h-rows, h*2/5))
+	// The list gets what it needs as long as the detail keeps its share.
+	share := min(len(lines)+edge, h*2/5)
+	lh := max(min(s.rows(m)+2+edge, h-share), min(6, h))
+	dh := h - lh
 	if h < 9 || dh < 2+edge {
-		dh = 0
+		lh, dh = h, 0
 	}
-	lh := max(h-dh, least)
 	out := append(head, s.pane(e, s.title(m), s.list(e, m, inner, max(lh-edge, 1)), w, lh, box, !s.sets)...)
 	if dh > 0 {
 		room := dh - edge
 		if len(lines) > room {
-			more := e.Look.Dim.Paint(fmt.Sprintf("%d more lines: enter opens", len(lines)-room+1))
+			what := "enter opens"
+			if s.table(m) == tRegimes {
+				what = "enter lists the cells"
+			}
+			more := e.Look.Dim.Paint(fmt.Sprintf("%d more lines: %s", len(lines)-room+1, what))
 			lines = append(append([]string(nil), lines[:max(room-1, 0)]...), more)
 		}
 		out = append(out, s.pane(e, "selected", lines, w, dh, box, false)...)
@@ -103,15 +105,15 @@ func (s *Screen) list(e *view.Env, m *model, w, h int) []string {
 func (s *Screen) title(m *model) string {
 	switch {
 	case m.delta == nil:
-		return "rows"
+		return "rows" + m.common()
 	case s.level == regimes:
 		return "regimes: time of candidate / base"
 	case s.level == oneCell:
 		return "cell"
 	case s.regime == "":
-		return "cells of all regimes"
+		return "cells of all regimes" + m.common()
 	default:
-		return "cells of " + s.regime
+		return "cells of " + s.regime + m.common()
 	}
 }
 
@@ -124,4 +126,19 @@ func (s *Screen) pane(e *view.Env, title string, lines []string, w, h int, box, 
 
 func (s *Screen) panel(e *view.Env, title string, lines []string, w, h int) []string {
 	return draw.Panel(title, lines, w, h, true, e.Look)
+}
+
+// common says what the names in the list leave out.
+func (m *model) common() string {
+	section, key := "", ""
+	switch {
+	case len(m.cells) > 0:
+		section, key = m.cells[0].Section, m.cells[0].Key
+	case len(m.rows) > 0:
+		section, key = m.rows[0].row.Section, m.rows[0].row.Key
+	}
+	if c := m.names.common(section, key); c != "" {
+		return ", each " + c
+	}
+	return ""
 }

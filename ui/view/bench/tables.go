@@ -36,9 +36,12 @@ func (s *Screen) render(t draw.Table, w, h int, look style.Look) []string {
 
 func (s *Screen) regimeTable(e *view.Env, m *model, w, h int) []string {
 	look := e.Look
+	if w < 50 {
+		return s.render(s.narrowRegimes(m, look), w, h, look)
+	}
 	t := draw.Table{
 		Columns: []draw.Column{
-			{Title: "regime", Min: 8, Max: 30, Middle: true},
+			{Title: "regime", Min: 14, Max: 30, Middle: true},
 			{Title: "n", Align: draw.Right},
 			{Title: "win", Align: draw.Right},
 			{Title: "loss", Align: draw.Right},
@@ -55,6 +58,24 @@ func (s *Screen) regimeTable(e *view.Env, m *model, w, h int) []string {
 		Row:   func(i int) []string { return regimeCells(m.regimes[i], look) },
 	}
 	return s.render(t, w, h, look)
+}
+
+// narrowRegimes is the table for 40 columns: wins and losses share one column.
+func (s *Screen) narrowRegimes(m *model, look style.Look) draw.Table {
+	return draw.Table{
+		Columns: []draw.Column{
+			{Title: "regime", Min: 13, Max: 24, Middle: true},
+			{Title: "n", Align: draw.Right},
+			{Title: "w/l", Align: draw.Right},
+			{Title: "hole", Align: draw.Right},
+			{Title: "ratio", Align: draw.Right, Priority: 1},
+		},
+		Len: len(m.regimes), Selected: s.regimeAt(m), Noun: "regimes", Note: s.note(tRegimes), Empty: s.nothing("regimes"),
+		Row: func(i int) []string {
+			c := regimeCells(m.regimes[i], look)
+			return []string{c[0], c[1], c[2] + "/" + c[3], c[4], c[5]}
+		},
+	}
 }
 
 func (s *Screen) nothing(noun string) string {
@@ -140,12 +161,12 @@ func (s *Screen) cellTable(e *view.Env, m *model, w, h int) []string {
 	look := e.Look
 	t := draw.Table{
 		Columns: []draw.Column{
-			{Title: "cell", Min: 12, Max: 46, Middle: true},
+			{Title: "cell", Min: m.nameMin(w), Max: 46, Middle: true},
 			{Title: "verdict", Min: 9, Max: 14},
 			{Title: "ratio", Align: draw.Right},
 			{Title: "base us", Align: draw.Right, Priority: 2},
 			{Title: "cand us", Align: draw.Right, Priority: 1},
-			{Title: "status b/c", Min: 9, Max: 16, Priority: 3},
+			{Title: "base/cand", Min: 9, Max: 16, Priority: 3},
 			{Title: "95 % interval", Align: draw.Right, Priority: 4},
 			{Title: "p Holm", Align: draw.Right, Priority: 5},
 			{Title: "n b/c", Align: draw.Right, Priority: 6},
@@ -155,16 +176,13 @@ func (s *Screen) cellTable(e *view.Env, m *model, w, h int) []string {
 			{Title: "why, flags", Min: 14, Priority: 8, Grow: true},
 		},
 		Len: len(m.cells), Selected: s.cellAt(m), Noun: "cells", Note: s.note(tCells), Empty: s.nothing("cells"),
-		Row: func(i int) []string { return cellCells(&m.cells[i], look) },
+		Row: func(i int) []string { return cellCells(m, &m.cells[i], look) },
 	}
 	return s.render(t, w, h, look)
 }
 
-func cellCells(c *cellView, look style.Look) []string {
-	key := c.Key
-	if c.Section != "" {
-		key = c.Section + " " + key
-	}
+func cellCells(m *model, c *cellView, look style.Look) []string {
+	key := m.names.short(c.Section, c.Key)
 	states := status(c.base) + "/" + status(c.cand)
 	if hurt(c.base) || hurt(c.cand) {
 		states = look.Bad.Paint(states)
@@ -234,7 +252,7 @@ func (s *Screen) rowTable(e *view.Env, m *model, w, h int) []string {
 	look := e.Look
 	t := draw.Table{
 		Columns: []draw.Column{
-			{Title: "cell", Min: 14, Max: 46, Middle: true},
+			{Title: "cell", Min: m.nameMin(w), Max: 46, Middle: true},
 			{Title: "status", Min: 6},
 			{Title: "us", Align: draw.Right},
 			{Title: "TFLOPS", Align: draw.Right, Priority: 5},
@@ -245,12 +263,12 @@ func (s *Screen) rowTable(e *view.Env, m *model, w, h int) []string {
 			{Title: "error", Min: 12, Priority: 6, Grow: true},
 		},
 		Len: len(m.rows), Selected: s.rowAt(m), Noun: "rows", Note: s.note(tRows), Empty: s.nothing("rows"),
-		Row: func(i int) []string { return rowCells(m.rows[i].row, look) },
+		Row: func(i int) []string { return rowCells(m, m.rows[i].row, look) },
 	}
 	return s.render(t, w, h, look)
 }
 
-func rowCells(r *bench.Row, look style.Look) []string {
+func rowCells(m *model, r *bench.Row, look style.Look) []string {
 	state := string(r.Status)
 	switch r.Status.Class() {
 	case bench.ClassFail, bench.ClassSkip:
@@ -266,7 +284,7 @@ func rowCells(r *bench.Row, look style.Look) []string {
 	if n := len(r.Warnings); n > 0 {
 		warn = look.Warn.Paint(strconv.Itoa(n))
 	}
-	return []string{r.Key, state, micros(r.US), look.Dim.Paint(micros(r.TFLOPS)), sci(r.MaxErr), cosine(r.MinCos), section, warn, r.Error}
+	return []string{strings.TrimPrefix(m.names.short(r.Section, r.Key), r.Section+" "), state, micros(r.US), look.Dim.Paint(micros(r.TFLOPS)), sci(r.MaxErr), cosine(r.MinCos), section, warn, r.Error}
 }
 
 // setTable lists the sets: B marks the base, C the candidate.
@@ -279,12 +297,12 @@ func (s *Screen) setTable(e *view.Env, m *model, w, h int) []string {
 	t := draw.Table{
 		Columns: []draw.Column{
 			{Title: "", Min: 1, Max: 1},
-			{Title: "set", Min: 10, Middle: true, Grow: true},
+			{Title: "set", Min: 19, Middle: true, Grow: true},
 			{Title: "worth", Priority: 1, Max: 10},
 			{Title: "age", Align: draw.Right, Priority: 2},
 			{Title: "rows", Align: draw.Right, Priority: 3},
 		},
-		Len: len(e.Snap.Sets), Selected: sel, Noun: "sets", Note: "b base, enter candidate",
+		Len: len(e.Snap.Sets), Selected: sel, Noun: "sets", Note: "b base, enter cand",
 		Row: func(i int) []string {
 			set := &e.Snap.Sets[i]
 			word, paint := worth(set)
@@ -310,4 +328,12 @@ func mark(m *model, set *session.RowSet) string {
 	default:
 		return ""
 	}
+}
+
+// nameMin is the least width of the names: what they need, within reason.
+func (m *model) nameMin(w int) int {
+	if w < 50 {
+		return min(m.nameW, 20)
+	}
+	return min(m.nameW, 28)
 }
