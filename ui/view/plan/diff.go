@@ -117,7 +117,11 @@ func (s *Screen) renderDiff(e *view.Env, w, h int) []string {
 	if len(s.diff.diff) == 0 {
 		lines = note("The text is the one that was approved.", iw, e.Look)
 	}
-	return box("changes since approval "+approvedBy(e, p.Approved), draw.Position(s.diff.top, min(ih, len(lines)), len(s.diff.lines)), lines, w, h, true, e.Look)
+	title := "changes since approval"
+	if w >= 60 {
+		title += " " + approvedBy(e, p.Approved)
+	}
+	return box(title, draw.Position(s.diff.top, min(ih, len(lines)), len(s.diff.lines)), lines, w, h, true, e.Look)
 }
 
 func approvedBy(e *view.Env, a *session.ApprovedPlan) string {

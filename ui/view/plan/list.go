@@ -66,40 +66,37 @@ func (s *Screen) listRows(look style.Look) []row {
 
 // issueRows puts the title of each kind once and its places below it.
 func (s *Screen) issueRows(out []row, blocking bool, look style.Look) []row {
+	sign := look.Info.Paint("?")
+	if blocking {
+		sign = look.Bad.Paint("!")
+	}
 	last := ""
 	for i := range s.issues {
 		x := &s.issues[i]
 		if x.Blocks != blocking {
 			continue
 		}
-		key := "issue " + strconv.Itoa(i) + " " + x.ID
-		sign := look.Info.Paint("?")
+		title := x.Title
 		if blocking {
-			sign = look.Bad.Paint("!")
+			title = "wanted: " + title
 		}
-		more := ""
-		if x.Clears != "" {
-			more = "clears: " + x.Clears
-		}
-		where := ""
+		r := row{key: "issue " + strconv.Itoa(i) + " " + x.ID, line: x.Line, plain: x.Title}
 		if x.Line > 0 {
-			where = strconv.Itoa(x.Line)
+			r.right = look.Dim.Paint(strconv.Itoa(x.Line))
+		}
+		if x.Clears != "" {
+			r.more = "clears: " + x.Clears
+		}
+		if x.Text == "" {
+			r.sign, r.left = sign, title
+			out, last = append(out, r), x.ID
+			continue
 		}
 		if x.ID != last {
-			last = x.ID
-			title := x.Title
-			if blocking {
-				title = "not so: " + title
-			}
-			r := row{key: key, line: x.Line, plain: x.Title, left: sign + " " + title, right: look.Dim.Paint(where), more: more}
-			if x.Text != "" {
-				r.right, r.more = "", ""
-			}
-			out = append(out, r)
+			out, last = append(out, row{label: true, sign: sign, left: title}), x.ID
 		}
-		if x.Text != "" {
-			out = append(out, row{key: key + " place", line: x.Line, plain: x.Title + ": " + x.Text, left: x.Text, right: look.Dim.Paint(where), indent: 2, more: more, note: !blocking})
-		}
+		r.plain, r.left, r.indent, r.note = x.Title+": "+x.Text, x.Text, 2, !blocking
+		out = append(out, r)
 	}
 	return out
 }
@@ -164,10 +161,10 @@ func (s *Screen) criterionRows(out []row, look style.Look) []row {
 		}
 		out = append(out, row{key: key, line: c.Line, plain: c.ID + " " + c.Text, left: look.Strong.Paint(c.ID) + " " + c.Text, right: look.Dim.Paint(fmt.Sprintf("+%d -%d", len(c.Positive), len(c.Negative))), indent: sub})
 		for k, t := range c.Positive {
-			out = append(out, row{key: key + " +" + strconv.Itoa(k), line: t.Line, plain: c.ID + " passes: " + t.Text, left: "+ " + t.Text, indent: sub + 2, note: true})
+			out = append(out, row{key: key + " +" + strconv.Itoa(k), line: t.Line, plain: c.ID + " passes: " + t.Text, sign: "+", left: t.Text, indent: sub + 2, note: true})
 		}
 		for k, t := range c.Negative {
-			out = append(out, row{key: key + " -" + strconv.Itoa(k), line: t.Line, plain: c.ID + " fails: " + t.Text, left: "- " + t.Text, indent: sub + 2, note: true})
+			out = append(out, row{key: key + " -" + strconv.Itoa(k), line: t.Line, plain: c.ID + " fails: " + t.Text, sign: "-", left: t.Text, indent: sub + 2, note: true})
 		}
 	}
 	return out

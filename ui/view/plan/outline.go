@@ -33,7 +33,7 @@ func (s *Screen) outlineRows(seen map[string]bool, look style.Look) []row {
 			title = look.Strong.Paint(title)
 		}
 		out = append(out, row{
-			key: x.ID, line: x.Line, plain: x.Title, left: sign + " " + title,
+			key: x.ID, line: x.Line, plain: x.Title, sign: sign, left: title,
 			right: counts[i].draw(look), indent: indentOf(x), note: x.InDraft,
 		})
 	}

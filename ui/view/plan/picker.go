@@ -9,14 +9,15 @@ import (
 
 // row is one entry of the outline or the list.
 type row struct {
-	// key is the entry's identity; selection follows it. "" for a title between
-	// entries, which can not be selected.
+	// key is the entry's identity; selection follows it. What has none can not be
+	// selected: a title between groups, or with label set the head of a few rows.
 	key   string
+	label bool
 	line  int    // source line it leads to
 	plain string // what y copies
-	// left may be wrapped, right stays on the first line.
-	left, right string
-	indent      int
+	// sign stands before left, which may be wrapped; right stays on the first line.
+	sign, left, right string
+	indent            int
 	// more is shown below the entry while it is selected.
 	more string
 	note bool // drawn dim
@@ -30,7 +31,21 @@ type picker struct {
 	top   int    // first drawn line
 	h     int    // as last drawn
 	stale bool   // rows must be made anew
+	drawn drawn
 }
+
+// drawn are the lines of all rows as drawn last, and which of them are the
+// selected entry's.
+type drawn struct {
+	w        int
+	key      string
+	focus    bool
+	lines    []string
+	from, to int
+}
+
+// set replaces the rows.
+func (p *picker) set(rows []row) { p.rows, p.drawn = rows, drawn{} }
 
 func (p *picker) index() int {
 	first := -1
@@ -78,26 +93,36 @@ func (p *picker) move(by int) {
 func (p *picker) render(w, h int, focus, wrap bool, look style.Look) []string {
 	p.h = h
 	sel := p.index()
-	var lines []string
-	from, to := 0, 0
+	if sel >= 0 {
+		p.key = p.rows[sel].key
+	}
+	if d := &p.drawn; d.lines == nil || d.w != w || d.key != p.key || d.focus != focus {
+		p.drawn = p.draw(w, sel, focus, wrap, look)
+	}
+	d := &p.drawn
+	if p.top > d.from || !focus && sel == p.first() {
+		p.top = d.from
+	}
+	p.top = max(min(max(p.top, d.to-h+1), len(d.lines)-h), 0)
+	return draw.Block(d.lines[min(p.top, len(d.lines)):min(p.top+h, len(d.lines))], w, h)
+}
+
+func (p *picker) draw(w, sel int, focus, wrap bool, look style.Look) drawn {
+	d := drawn{w: w, key: p.key, focus: focus, lines: make([]string, 0, len(p.rows))}
+	head := 0 // where the titles above the next entry begin
 	for i := range p.rows {
+		at := len(d.lines)
+		d.lines = append(d.lines, p.rows[i].draw(w, i == sel && focus, wrap, look)...)
 		if i == sel {
-			from = len(lines)
-			// A title right above belongs to what is shown.
-			for k := i - 1; k >= 0 && p.rows[k].key == "" && from > 0; k-- {
-				from--
-			}
+			d.from, d.to = head, len(d.lines)-1
 		}
-		lines = append(lines, p.rows[i].draw(w, i == sel && focus, wrap, look)...)
-		if i == sel {
-			to = len(lines) - 1
+		if p.rows[i].key != "" {
+			head = len(d.lines)
+		} else if i > 0 && p.rows[i-1].key != "" {
+			head = at
 		}
 	}
-	if p.top > from || !focus && sel == p.first() {
-		p.top = from
-	}
-	p.top = max(min(max(p.top, to-h+1), len(lines)-h), 0)
-	return draw.Block(lines[min(p.top, len(lines)):], w, h)
+	return d
 }
 
 func (p *picker) first() int {
@@ -110,40 +135,35 @@ func (p *picker) first() int {
 }
 
 func (r *row) draw(w int, selected, wrap bool, look style.Look) []string {
-	if r.key == "" {
+	if r.key == "" && !r.label {
 		if r.left == "" {
 			return []string{draw.Fit("", w)}
 		}
 		return []string{look.Heading.Paint(draw.Sides(r.left, r.right, w))}
 	}
 	pad := strings.Repeat(" ", 2+r.indent)
+	first := pad
 	if selected {
-		pad = ">" + pad[1:]
+		first = ">" + pad[1:]
 	}
-	rw := draw.Width(r.right)
-	room := w - len(pad) - rw
-	if rw > 0 {
-		room--
+	if r.sign != "" {
+		first, pad = first+r.sign+" ", pad+"  "
+	}
+	room := w - len(pad)
+	if n := draw.Width(r.right); n > 0 {
+		room -= n + 1
 	}
 	if room < 4 {
-		return []string{draw.Fit(pad+r.left, w)}
+		return []string{draw.Fit(first+r.left, w)}
 	}
-	parts := []string{draw.Fit(r.left, room)}
-	if wrap {
-		parts = draw.Wrap(r.left, room)
-		if max := 3; len(parts) > max && !selected {
-			parts = parts[:max]
-			parts[max-1] = draw.Fit(strings.TrimRight(draw.Strip(parts[max-1]), " ")+" "+style.Cut, room)
-		}
-	}
-	out := make([]string, 0, len(parts))
-	for i, t := range parts {
+	out := make([]string, 0, 2)
+	for i, t := range r.parts(room, wrap, selected) {
 		line := pad + t
-		if i == 0 && rw > 0 {
-			line += " " + r.right
-		}
 		if i == 0 {
-			pad = strings.Repeat(" ", len(pad))
+			line = first + t
+			if r.right != "" {
+				line += " " + r.right
+			}
 		}
 		switch {
 		case selected:
@@ -159,4 +179,20 @@ func (r *row) draw(w int, selected, wrap bool, look style.Look) []string {
 		}
 	}
 	return out
+}
+
+// maxParts is how many lines an entry takes that is not selected.
+const maxParts = 3
+
+func (r *row) parts(room int, wrap, selected bool) []string {
+	if !wrap {
+		return []string{draw.Fit(r.left, room)}
+	}
+	parts := draw.Wrap(r.left, room)
+	if len(parts) > maxParts && !selected {
+		parts = parts[:maxParts]
+		last := strings.TrimRight(draw.Strip(parts[maxParts-1]), " ")
+		parts[maxParts-1] = draw.Fit(draw.Cut(last, 0, min(draw.Width(last), max(room-2, 0)))+" "+style.Cut, room)
+	}
+	return parts
 }

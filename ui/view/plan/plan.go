@@ -19,6 +19,7 @@ import (
 	"kdapilot/engine/plan"
 	"kdapilot/engine/session"
 	"kdapilot/ui/keys"
+	"kdapilot/ui/style"
 	"kdapilot/ui/view"
 )
 
@@ -53,6 +54,7 @@ type Screen struct {
 	uncounted string
 
 	issues []gate.Issue
+	look   style.Look   // of the list's rows
 	marks  map[int]mark // by source line
 
 	page *page

@@ -136,7 +136,7 @@ func (s *Screen) lay(w, h int, look style.Look) {
 func (s *Screen) outlineBox(e *view.Env, w, h int, fr framer) []string {
 	iw, ih, box := fr(w, h)
 	seen := s.Seen()
-	s.outline.rows = s.outlineRows(seen, e.Look)
+	s.outline.set(s.outlineRows(seen, e.Look))
 	if s.focus != outlinePane {
 		s.outline.key = s.hereID()
 	}
@@ -155,16 +155,17 @@ func (s *Screen) hereID() string {
 
 func (s *Screen) listBox(e *view.Env, w, h int, fr framer) []string {
 	iw, ih, box := fr(w, h)
-	if s.list.stale || s.list.rows == nil {
-		s.list.rows, s.list.stale = s.listRows(e.Look), false
+	if s.list.stale || s.list.rows == nil || s.look != e.Look {
+		s.list.set(s.listRows(e.Look))
+		s.list.stale, s.look = false, e.Look
 	}
 	lines := s.list.render(iw, ih, s.focus == listPane, true, e.Look)
-	return box("issues, decisions, criteria", "", lines, w, h, s.focus == listPane, e.Look)
+	return box("issues, DEC, AC", draw.Position(s.list.top, min(ih, len(s.list.drawn.lines)), len(s.list.drawn.lines)), lines, w, h, s.focus == listPane, e.Look)
 }
 
 // header is how far the reading is, and what stands between here and approval.
 func (s *Screen) header(e *view.Env, w int) []string {
-	return []string{s.progress(e.Look, w), draw.Sides(s.against(e.Look), s.found(e, e.Look), w)}
+	return []string{s.progress(e.Look, w), draw.Sides(s.against(e.Look), s.found(e, w), w)}
 }
 
 func (s *Screen) progress(look style.Look, w int) string {
@@ -193,11 +194,11 @@ func (s *Screen) progress(look style.Look, w int) string {
 func (s *Screen) against(look style.Look) string {
 	b, a := countBlocks(s.issues)
 	out := look.Dim.Paint("nothing blocks")
-	if b > 0 {
-		out = look.Bad.Paint(fmt.Sprintf("! %d block approval", b))
-		if b == 1 {
-			out = look.Bad.Paint("! 1 blocks approval")
-		}
+	switch {
+	case b == 1:
+		out = look.Bad.Paint("! 1 blocks")
+	case b > 1:
+		out = look.Bad.Paint(fmt.Sprintf("! %d block", b))
 	}
 	if a > 0 {
 		out += look.Dim.Paint(", ") + view.Count(a, "question")
@@ -205,30 +206,52 @@ func (s *Screen) against(look style.Look) string {
 	return out
 }
 
-// found is where the search stands, else whether the plan is approved.
-func (s *Screen) found(e *view.Env, look style.Look) string {
+// found is what the diff or the search found, else whether the plan is
+// approved. Narrow screens get the short words.
+func (s *Screen) found(e *view.Env, w int) string {
+	look := e.Look
+	if s.diff.on {
+		t := look.Added.Paint(fmt.Sprintf("+%d", s.diff.added)) + " " + look.Removed.Paint(fmt.Sprintf("-%d", s.diff.gone))
+		if w < 60 {
+			return t
+		}
+		return t + look.Dim.Paint(" lines, d leaves")
+	}
 	if s.search.text != "" {
 		n := len(s.search.lines)
 		if n == 0 {
 			return look.Warn.Paint("not found: " + s.search.text)
 		}
 		if k := s.search.number(s.here()); k > 0 {
-			return fmt.Sprintf("match %d of %d lines", k, n)
+			return fmt.Sprintf("match %d of %d", k, n)
 		}
-		return view.Count(n, "line") + " match"
+		return fmt.Sprintf("%d match", n)
 	}
-	a := e.Snap.Plan.Approved
+	words := s.approval(e)
+	if w < 60 {
+		return words[0]
+	}
+	return words[1]
+}
+
+// approval is where the plan stands at gate 1, short and long.
+func (s *Screen) approval(e *view.Env) [2]string {
+	look, a := e.Look, e.Snap.Plan.Approved
 	switch {
 	case !e.Snap.Gates.Known && a == nil:
-		return ""
+		return [2]string{}
 	case a == nil:
-		return look.Dim.Paint("not approved yet")
+		t := look.Dim.Paint("not approved")
+		return [2]string{t, t + look.Dim.Paint(" yet")}
 	case e.Snap.Gates.Word(gate.G1) == "sealed":
-		return look.Good.Paint(look.Check+" approved ") + approvedBy(e, a)
+		t := look.Good.Paint(look.Check + " approved")
+		return [2]string{t, t + " " + approvedBy(e, a)}
 	case a.Text != "" && a.Text == e.Snap.Plan.Text:
-		return look.Warn.Paint("seal void") + ", the text is as approved"
+		t := look.Warn.Paint("seal void")
+		return [2]string{t, t + ", the text is as approved"}
 	default:
-		return look.Warn.Paint("changed since approval") + ", d shows it"
+		t := look.Warn.Paint("changed")
+		return [2]string{t + ", d: diff", look.Warn.Paint("changed since approval") + ", d shows it"}
 	}
 }
 
