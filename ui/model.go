@@ -127,12 +127,34 @@ type replied struct {
 	err   error
 }
 
+// sayFor is how long a message stands in place of the footer's keys.
+const sayFor = 12 * time.Second
+
+// sayOver takes a message away if it is still the same one.
+type sayOver struct{ say message }
+
 // Update routes one message.
 func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	if m.cfg.Busy != nil {
 		m.cfg.Busy()
 	}
+	was := m.say
+	model, cmd := m.route(msg)
+	if m.say != was && m.say.text != "" {
+		gone := sayOver{m.say}
+		cmd = tea.Batch(cmd, tea.Tick(sayFor, func(time.Time) tea.Msg { return gone }))
+	}
+	return model, cmd
+}
+
+func (m *Model) route(msg tea.Msg) (tea.Model, tea.Cmd) {
 	switch msg := msg.(type) {
+	case sayOver:
+		if m.say == msg.say {
+			m.say = message{}
+			m.rev++
+		}
+		return m, nil
 	case tea.WindowSizeMsg:
 		m.w, m.h = msg.Width, msg.Height
 		m.rev++

@@ -252,6 +252,18 @@ func TestGateOverlay(t *testing.T) {
 	r.shows(t, "nothing approved")
 }
 
+func TestMessagesGiveTheFooterBack(t *testing.T) {
+	r := newRig(t, 120, 40)
+	r.send(Happened{Event: session.Event{Text: "run smoke ended"}})
+	r.shows(t, "run smoke ended")
+	first := r.say
+	r.send(Happened{Event: session.Event{Text: "round 2 reviewed"}})
+	r.send(sayOver{first})
+	r.shows(t, "round 2 reviewed")
+	r.send(sayOver{r.say})
+	r.shows(t, "? help")
+}
+
 func TestErrorsAreShown(t *testing.T) {
 	r := newRig(t, 120, 40)
 	r.fake.err = errors.New("no way to a clipboard here")

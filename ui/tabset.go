@@ -2,17 +2,19 @@ package ui
 
 import (
 	"kdapilot/ui/keys"
+	"kdapilot/ui/view/bench"
 	"kdapilot/ui/view/overview"
+	"kdapilot/ui/view/plan"
 )
 
 // standardTabs are the numbered screens, in the order of their keys.
 func standardTabs() []tab {
 	return []tab{
 		{keys.GoOverview, "1", "overview", keys.Overview, "", overview.New()},
-		{keys.GoPlan, "2", "plan", keys.Plan, "plan", &absent{keys.Plan, "plan"}},
+		{keys.GoPlan, "2", "plan", keys.Plan, "plan", plan.New()},
 		{keys.GoRounds, "3", "rounds", keys.Rounds, "loop", &absent{keys.Rounds, "rounds"}},
 		{keys.GoStalls, "4", "stalls", keys.Stalls, "stalls", &absent{keys.Stalls, "stalls"}},
-		{keys.GoBench, "5", "bench", keys.Bench, "bench", &absent{keys.Bench, "bench"}},
+		{keys.GoBench, "5", "bench", keys.Bench, "bench", bench.New()},
 		{keys.GoRuns, "6", "runs", keys.Runs, "runs", &absent{keys.Runs, "runs"}},
 	}
 }
