@@ -16,7 +16,7 @@ type Floor struct {
 }
 
 // Quiet is the floor for pinned clocks on a quiet node; Shared is the band for
-// any other host. Source: contracts' noise section, recommendation 4.
+// any other host. Both follow the noise measured on published repeats of such nodes.
 func Quiet() Floor { return Floor{Rel: 0.005, AbsUS: 0.11} }
 
 // Shared is the floor of a shared node: two percent or two microseconds.

@@ -306,7 +306,7 @@ func condition(cond, v string) (bool, error) {
 		a, errA := strconv.ParseInt(lo, 10, 64)
 		b, errB := strconv.ParseInt(hi, 10, 64)
 		if errA != nil || errB != nil {
-			return false, fmt.Errorf("condition %q: expected two integers around ..", cond)
+			return false, fmt.Errorf("condition %q: expected two integers with .. between them", cond)
 		}
 		n, err := strconv.ParseInt(v, 10, 64)
 		return err == nil && n >= a && n <= b, nil

@@ -162,10 +162,10 @@ func (s Shape) check() error {
 		return fmt.Errorf("%d heads H can not be shared by %d kv heads Hkv: want a multiple", s.Heads, s.KVHeads)
 	}
 	if s.SeqLen*s.HeadDim > maxPerHead {
-		return fmt.Errorf("S x D is %d elements a head, want at most %d", s.SeqLen*s.HeadDim, maxPerHead)
+		return fmt.Errorf("shape: S x D is %d elements a head, want at most %d", s.SeqLen*s.HeadDim, maxPerHead)
 	}
 	if n := s.Batch * s.Heads * s.SeqLen * s.HeadDim; n > maxElements {
-		return fmt.Errorf("B x H x S x D is %d elements, want at most %d", n, maxElements)
+		return fmt.Errorf("shape: B x H x S x D is %d elements, want at most %d", n, maxElements)
 	}
 	return nil
 }

@@ -76,9 +76,9 @@ func (c GEMMConfig) check() error {
 	switch {
 	case len(all) > 0:
 	case c.K%mxBlock != 0:
-		all = append(all, fmt.Errorf("K is %d, want a multiple of %d: scales are per 1x%d", c.K, mxBlock, mxBlock))
+		all = append(all, fmt.Errorf("shape: K is %d, want a multiple of %d: scales are per 1x%d", c.K, mxBlock, mxBlock))
 	case c.M*c.K > maxOperand || c.N*c.K > maxOperand || c.M*c.N > maxOperand:
-		all = append(all, fmt.Errorf("M x K, N x K or M x N is above %d elements", maxOperand))
+		all = append(all, fmt.Errorf("shape: M x K, N x K or M x N is above %d elements", maxOperand))
 	}
 	if !c.Output.valid() {
 		all = append(all, errors.New("output: no such format"))

@@ -81,7 +81,12 @@ func parseTail(b []byte) (wave, bool) {
 	if key, err := s.text(); err != nil || key != "waitcnt" || s.expect(':') != nil || w.waitcnt(&s) != nil {
 		return wave{}, false
 	}
-	if s.expect('}') != nil || s.expect('}') != nil || s.end() != nil {
+	for range 2 { // the wave object and the file's
+		if s.expect('}') != nil {
+			return wave{}, false
+		}
+	}
+	if s.end() != nil {
 		return wave{}, false
 	}
 	return w, true

@@ -316,10 +316,9 @@ func (a *aiterMoE) rest(s string) {
 		}
 	case strings.HasPrefix(s, "accuracy check failed"):
 		a.c.diag(bench.Amber, "%s", s)
-	case strings.HasPrefix(s, "["):
-		// "[cuda.Event] …" and "[TILE] …" lines, and the prefix line of
-		// AITER_LOG_MORE: nothing to keep.
 	}
+	// "[cuda.Event] …" and "[TILE] …" lines, and the prefix line of
+	// AITER_LOG_MORE, hold nothing to keep.
 }
 
 func (a *aiterMoE) skipped(s string) {

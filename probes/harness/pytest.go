@@ -18,7 +18,6 @@ type pytest struct {
 	c       *collector
 	index   map[string]int
 	pending string
-	summary bench.Fields
 }
 
 func newPytest(c *collector) *pytest { return &pytest{c: c, index: map[string]int{}} }
