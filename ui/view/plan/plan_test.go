@@ -15,6 +15,7 @@ import (
 	"kdapilot/engine/gate"
 	"kdapilot/engine/plan"
 	"kdapilot/engine/session"
+	"kdapilot/engine/text"
 	"kdapilot/ui/draw"
 	"kdapilot/ui/keys"
 	"kdapilot/ui/view"
@@ -369,4 +370,40 @@ func BenchmarkFirstRender(b *testing.B) {
 	for b.Loop() {
 		New().Render(e, 200, 56)
 	}
+}
+
+// FuzzReadable holds the promise that any plan can be read: whoever scrolls
+// through all of it has every section seen, or is told why not.
+func FuzzReadable(f *testing.F) {
+	for _, s := range []string{
+		fixture(f, "plan.md"), "", "x", "# A\n\n\n", "# A\r\n## B\r\ntext\r\n", "# A\rB\n", "<!--\n# A\n-->\n## B", "```\n# A\n", "A\n===\nB\n---\n",
+		"[a]: http://x\n# [a]\n\n[^1]: note\n", "| a | b |\n|---|---|\n| c |\n# T\n", "- # A\n  - ## B\n", "> # A\n> b\n# C", "CMT: a\n## x\nENDCMT\n# y", "--- Original Design Draft Start ---\n# A\n--- Original Design Draft End ---\ntail",
+	} {
+		f.Add(s, uint8(80))
+	}
+	f.Fuzz(func(t *testing.T, raw string, width uint8) {
+		if len(raw) > 4<<10 {
+			return
+		}
+		w := max(int(width), 20)
+		doc := plan.Parse([]byte(raw))
+		snap := &session.Snapshot{Plan: session.Plan{Doc: doc, Text: text.Clean(raw), Origin: fact.Origin{Status: fact.OK, SHA256: "x"}}}
+		e, s := viewtest.Env(snap), New()
+		for range 4096 {
+			viewtest.Exact(t, s.Render(e, w, 20), w, 20)
+			top := s.top
+			if s.Act(e, keys.PageDown); s.top == top {
+				break
+			}
+		}
+		if s.uncounted != "" {
+			return
+		}
+		seen := s.Seen()
+		for _, x := range doc.Sections {
+			if !seen[x.ID] {
+				t.Fatalf("%q at %d: section %q, lines %d to %d, can not be read", raw, w, x.ID, x.Line, x.End)
+			}
+		}
+	})
 }
