@@ -12,12 +12,10 @@ import (
 // outlineRows makes the outline: headings with a read mark and what stands
 // under them.
 func (s *Screen) outlineRows(seen map[string]bool, look style.Look) []row {
-	counts := s.counts()
-	here := s.topLine()
-	if s.at > 0 {
-		here = s.at
+	if s.tally == nil {
+		s.tally = s.counts()
 	}
-	at := sectionAt(s.doc, here)
+	at := sectionAt(s.doc, s.here())
 	out := make([]row, 0, len(s.doc.Sections))
 	for i := range s.doc.Sections {
 		x := &s.doc.Sections[i]
@@ -34,7 +32,7 @@ func (s *Screen) outlineRows(seen map[string]bool, look style.Look) []row {
 		}
 		out = append(out, row{
 			key: x.ID, line: x.Line, plain: x.Title, sign: sign, left: title,
-			right: counts[i].draw(look), indent: indentOf(x), note: x.InDraft,
+			right: s.tally[i].draw(look), indent: indentOf(x), note: x.InDraft,
 		})
 	}
 	return out

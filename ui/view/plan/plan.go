@@ -12,6 +12,7 @@
 package plan
 
 import (
+	"sort"
 	"strconv"
 	"strings"
 
@@ -56,6 +57,7 @@ type Screen struct {
 	issues []gate.Issue
 	look   style.Look   // of the list's rows
 	marks  map[int]mark // by source line
+	tally  []count      // by section; nil when it must be made anew
 
 	page *page
 	top  int // first drawn row
@@ -102,13 +104,13 @@ func (s *Screen) sync(e *view.Env) {
 	}
 	if !sameIssues(s.issues, p.Issues) || s.marks == nil {
 		s.issues, s.marks = p.Issues, marksOf(p.Issues)
-		s.list.stale = true
+		s.list.stale, s.tally = true, nil
 	}
 }
 
 // take begins with another text, or another parse of the same.
 func (s *Screen) take(p *session.Plan) {
-	s.outline.stale, s.list.stale = true, true
+	s.list.stale, s.tally = true, nil
 	if s.doc != nil && p.Text != s.text {
 		s.want, s.above, s.at = s.follow(p.Doc), 0, 0
 	}
@@ -153,14 +155,7 @@ func countLines(t string) int {
 
 // sectionAt is the index of the section a line belongs to, -1 for none.
 func sectionAt(d *plan.Doc, line int) int {
-	at := -1
-	for i := range d.Sections {
-		if d.Sections[i].Line > line {
-			break
-		}
-		at = i
-	}
-	return at
+	return sort.Search(len(d.Sections), func(i int) bool { return d.Sections[i].Line > line }) - 1
 }
 
 // Filter implements view.Screen: it is the text searched for.
