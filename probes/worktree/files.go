@@ -162,7 +162,7 @@ func NewFile(root string, f File) Step { return file(root, f) }
 
 // writeNew writes a file that must not exist yet, whole or not at all.
 func writeNew(path string, b []byte) error {
-	t, err := renameio.NewPendingFile(path, renameio.WithPermissions(0o644))
+	t, err := renameio.NewPendingFile(path, renameio.WithTempDir(filepath.Dir(path)), renameio.WithPermissions(0o644))
 	if err != nil {
 		return err
 	}
