@@ -96,8 +96,11 @@ func (p *picker) render(w, h int, focus, wrap bool, look style.Look) []string {
 	if sel >= 0 {
 		p.key = p.rows[sel].key
 	}
+	if !wrap {
+		return p.single(w, h, sel, focus, look)
+	}
 	if d := &p.drawn; d.lines == nil || d.w != w || d.key != p.key || d.focus != focus {
-		p.drawn = p.draw(w, sel, focus, wrap, look)
+		p.drawn = p.draw(w, sel, focus, look)
 	}
 	d := &p.drawn
 	if p.top > d.from || !focus && sel == p.first() {
@@ -107,12 +110,22 @@ func (p *picker) render(w, h int, focus, wrap bool, look style.Look) []string {
 	return draw.Block(d.lines[min(p.top, len(d.lines)):min(p.top+h, len(d.lines))], w, h)
 }
 
-func (p *picker) draw(w, sel int, focus, wrap bool, look style.Look) drawn {
+// single draws rows that take one line each: only those in the window.
+func (p *picker) single(w, h, sel int, focus bool, look style.Look) []string {
+	p.top = draw.Window(p.top, max(sel, 0), len(p.rows), h)
+	lines := make([]string, 0, h)
+	for i := p.top; i < min(p.top+h, len(p.rows)); i++ {
+		lines = append(lines, p.rows[i].draw(w, i == sel && focus, false, look)...)
+	}
+	return draw.Block(lines, w, h)
+}
+
+func (p *picker) draw(w, sel int, focus bool, look style.Look) drawn {
 	d := drawn{w: w, key: p.key, focus: focus, lines: make([]string, 0, len(p.rows))}
 	head := 0 // where the titles above the next entry begin
 	for i := range p.rows {
 		at := len(d.lines)
-		d.lines = append(d.lines, p.rows[i].draw(w, i == sel && focus, wrap, look)...)
+		d.lines = append(d.lines, p.rows[i].draw(w, i == sel && focus, true, look)...)
 		if i == sel {
 			d.from, d.to = head, len(d.lines)-1
 		}
