@@ -144,6 +144,9 @@ func (s *Screen) witnesses(e *view.Env, set *session.RowSet, w int) []headLine {
 			out = append(out, headLine{kv("", look.Bad.Paint(fmt.Sprintf("%s says %s: %q", x.name, x.w.Says, x.w.Quote)), w, look), 1})
 		}
 	}
+	if t.Agree && t.Outcome != bench.OutcomePass && len(t.Reasons) == 0 {
+		out = append(out, headLine{kv("", look.Bad.Paint("rows: "+t.Rows.Quote+"; "+t.Exit.Quote), w, look), 2})
+	}
 	if t.Outcome != bench.OutcomePass {
 		for i, r := range t.Reasons {
 			if i == 2 {
@@ -191,7 +194,7 @@ func (s *Screen) verdictLines(e *view.Env, m *model, w int) []headLine {
 	}
 	if c.Verdict == bench.VerdictNotComparable {
 		// Every field that differs has to be seen.
-		add("delta", word+" "+c.Why, 8, 0, 1)
+		add("delta", word+" "+c.Why, 8, 0, 0)
 	} else {
 		add("delta", word+" "+c.Why, 3, 0, 4)
 	}

@@ -10,6 +10,7 @@ import (
 	"kdapilot/engine/session"
 	"kdapilot/ui/draw"
 	"kdapilot/ui/view"
+	"kdapilot/ui/view/bench/cellname"
 )
 
 const sep = "\x00"
@@ -32,53 +33,69 @@ type model struct {
 	snap       *session.Snapshot
 	delta      *session.Delta
 	base, cand *session.RowSet
-	n          int // most runs a side
+	lone       string // id of the set to show when there is no delta
+	n          int    // most runs a side
 	rowsOf     [2]map[string]*bench.Row
 	regimes    []*bench.RegimeResult
 	cells      []cellView
 	rows       []rowView
-	names      shortener
+	names      cellname.Shortener
 	nameW      int // cells the longest shortened name takes
 }
 
-// cache keeps the model as long as nothing it depends on changes.
+// cache keeps the model as long as nothing it depends on changes. Most
+// snapshots (a growing log, a new round) change neither sets nor delta.
 type cache struct {
-	m       *model
-	version uint64
-	filter  string
-	regime  string
-	open    bool
-	all     bool
-	sort    [3]int
-	flip    [3]bool
-	set     string
+	m      *model
+	filter string
+	regime string
+	open   bool
+	all    bool
+	sort   [3]int
+	flip   [3]bool
+	set    string
 }
 
 func (s *Screen) model(e *view.Env) *model {
-	want := cache{version: e.Snap.Version, filter: s.filter, regime: s.regime, open: s.open, all: s.level == regimes, sort: s.sort, flip: s.flip, set: s.selSet}
-	have := s.cache
+	want := cache{filter: s.filter, regime: s.regime, open: s.open, all: s.level == regimes, sort: s.sort, flip: s.flip, set: s.selSet}
+	have, old := s.cache, s.cache.m
 	have.m = nil
-	if s.cache.m != nil && s.cache.m.snap == e.Snap && have == want {
-		return s.cache.m
+	if old != nil && have == want && old.delta == e.Snap.Delta && sameSets(old.snap, e.Snap) {
+		if old.snap != e.Snap {
+			old.snap = e.Snap
+			old.pair()
+		}
+		return old
 	}
 	m := &model{snap: e.Snap, delta: e.Snap.Delta}
-	s.fill(e.Snap, m)
+	s.fill(m)
 	m.measure()
 	want.m = m
 	s.cache = want
 	return m
 }
 
-func (s *Screen) fill(snap *session.Snapshot, m *model) {
+func sameSets(a, b *session.Snapshot) bool {
+	return a == b || slices.EqualFunc(a.Sets, b.Sets, func(x, y session.RowSet) bool { return x.ID == y.ID && x.Result == y.Result })
+}
+
+// pair finds the two sets of the delta, or the set that is shown alone.
+func (m *model) pair() {
 	if d := m.delta; d != nil {
-		m.base, m.cand = snap.Set(d.Base), snap.Set(d.Cand)
+		m.base, m.cand = m.snap.Set(d.Base), m.snap.Set(d.Cand)
+		return
 	}
+	if m.cand = m.snap.Set(m.lone); m.cand == nil && len(m.snap.Sets) > 0 {
+		m.cand = &m.snap.Sets[0]
+	}
+}
+
+func (s *Screen) fill(m *model) {
+	m.lone = s.selSet
+	m.pair()
 	if m.delta == nil {
-		if m.cand = snap.Set(s.selSet); m.cand == nil && len(snap.Sets) > 0 {
-			m.cand = &snap.Sets[0]
-		}
 		m.rows = s.listRows(m.cand)
-		m.names = newShortener(len(m.rows), func(i int) (string, string) { return m.rows[i].row.Section, m.rows[i].row.Key })
+		m.names = cellname.New(len(m.rows), func(i int) (string, string) { return m.rows[i].row.Section, m.rows[i].row.Key })
 		return
 	}
 	if old := s.cache.m; old != nil && old.delta == m.delta && same(old.base, m.base) && same(old.cand, m.cand) {
@@ -92,16 +109,16 @@ func (s *Screen) fill(snap *session.Snapshot, m *model) {
 	}
 	s.listCells(m)
 	s.listRegimes(m)
-	m.names = newShortener(len(m.cells), func(i int) (string, string) { return m.cells[i].Section, m.cells[i].Key })
+	m.names = cellname.New(len(m.cells), func(i int) (string, string) { return m.cells[i].Section, m.cells[i].Key })
 }
 
 func (m *model) measure() {
 	m.nameW = 4
 	for i := range m.cells {
-		m.nameW = max(m.nameW, draw.Width(m.names.short(m.cells[i].Section, m.cells[i].Key)))
+		m.nameW = max(m.nameW, draw.Width(m.names.Short(m.cells[i].Section, m.cells[i].Key)))
 	}
 	for i := range m.rows {
-		m.nameW = max(m.nameW, draw.Width(m.names.short("", m.rows[i].row.Key)))
+		m.nameW = max(m.nameW, draw.Width(m.names.Short("", m.rows[i].row.Key)))
 	}
 }
 

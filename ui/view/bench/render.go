@@ -137,7 +137,7 @@ func (m *model) common() string {
 	case len(m.rows) > 0:
 		section, key = m.rows[0].row.Section, m.rows[0].row.Key
 	}
-	if c := m.names.common(section, key); c != "" {
+	if c := m.names.Common(section, key); c != "" {
 		return ", each " + c
 	}
 	return ""

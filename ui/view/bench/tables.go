@@ -53,7 +53,7 @@ func (s *Screen) regimeTable(e *view.Env, m *model, w, h int) []string {
 			{Title: "min-max", Align: draw.Right, Priority: 5},
 			{Title: "worst cell", Min: 16, Priority: 6, Middle: true, Grow: true},
 		},
-		Len: len(m.regimes), Selected: s.regimeAt(m), Noun: "regimes", Note: s.note(tRegimes),
+		Len: len(m.regimes), Selected: s.regimeAt(m), Noun: noun(len(m.regimes), "regime"), Note: s.note(tRegimes),
 		Empty: s.nothing("regimes"),
 		Row:   func(i int) []string { return regimeCells(m.regimes[i], look) },
 	}
@@ -70,7 +70,7 @@ func (s *Screen) narrowRegimes(m *model, look style.Look) draw.Table {
 			{Title: "hole", Align: draw.Right},
 			{Title: "ratio", Align: draw.Right, Priority: 1},
 		},
-		Len: len(m.regimes), Selected: s.regimeAt(m), Noun: "regimes", Note: s.note(tRegimes), Empty: s.nothing("regimes"),
+		Len: len(m.regimes), Selected: s.regimeAt(m), Noun: noun(len(m.regimes), "regime"), Note: s.note(tRegimes), Empty: s.nothing("regimes"),
 		Row: func(i int) []string {
 			c := regimeCells(m.regimes[i], look)
 			return []string{c[0], c[1], c[2] + "/" + c[3], c[4], c[5]}
@@ -175,14 +175,14 @@ func (s *Screen) cellTable(e *view.Env, m *model, w, h int) []string {
 			{Title: "TFLOPS", Align: draw.Right, Priority: 9},
 			{Title: "why, flags", Min: 14, Priority: 8, Grow: true},
 		},
-		Len: len(m.cells), Selected: s.cellAt(m), Noun: "cells", Note: s.note(tCells), Empty: s.nothing("cells"),
+		Len: len(m.cells), Selected: s.cellAt(m), Noun: noun(len(m.cells), "cell"), Note: s.note(tCells), Empty: s.nothing("cells"),
 		Row: func(i int) []string { return cellCells(m, &m.cells[i], look) },
 	}
 	return s.render(t, w, h, look)
 }
 
 func cellCells(m *model, c *cellView, look style.Look) []string {
-	key := m.names.short(c.Section, c.Key)
+	key := m.names.Short(c.Section, c.Key)
 	states := status(c.base) + "/" + status(c.cand)
 	if hurt(c.base) || hurt(c.cand) {
 		states = look.Bad.Paint(states)
@@ -262,7 +262,7 @@ func (s *Screen) rowTable(e *view.Env, m *model, w, h int) []string {
 			{Title: "warnings", Align: draw.Right, Priority: 4},
 			{Title: "error", Min: 12, Priority: 6, Grow: true},
 		},
-		Len: len(m.rows), Selected: s.rowAt(m), Noun: "rows", Note: s.note(tRows), Empty: s.nothing("rows"),
+		Len: len(m.rows), Selected: s.rowAt(m), Noun: noun(len(m.rows), "row"), Note: s.note(tRows), Empty: s.nothing("rows"),
 		Row: func(i int) []string { return rowCells(m, m.rows[i].row, look) },
 	}
 	return s.render(t, w, h, look)
@@ -284,7 +284,7 @@ func rowCells(m *model, r *bench.Row, look style.Look) []string {
 	if n := len(r.Warnings); n > 0 {
 		warn = look.Warn.Paint(strconv.Itoa(n))
 	}
-	return []string{strings.TrimPrefix(m.names.short(r.Section, r.Key), r.Section+" "), state, micros(r.US), look.Dim.Paint(micros(r.TFLOPS)), sci(r.MaxErr), cosine(r.MinCos), section, warn, r.Error}
+	return []string{strings.TrimPrefix(m.names.Short(r.Section, r.Key), r.Section+" "), state, micros(r.US), look.Dim.Paint(micros(r.TFLOPS)), sci(r.MaxErr), cosine(r.MinCos), section, warn, r.Error}
 }
 
 // setTable lists the sets: B marks the base, C the candidate.
@@ -302,7 +302,7 @@ func (s *Screen) setTable(e *view.Env, m *model, w, h int) []string {
 			{Title: "age", Align: draw.Right, Priority: 2},
 			{Title: "rows", Align: draw.Right, Priority: 3},
 		},
-		Len: len(e.Snap.Sets), Selected: sel, Noun: "sets", Note: "b base, enter cand",
+		Len: len(e.Snap.Sets), Selected: sel, Noun: noun(len(e.Snap.Sets), "set"), Note: "b base, enter cand",
 		Row: func(i int) []string {
 			set := &e.Snap.Sets[i]
 			word, paint := worth(set)
@@ -336,4 +336,11 @@ func (m *model) nameMin(w int) int {
 		return min(m.nameW, 20)
 	}
 	return min(m.nameW, 28)
+}
+
+func noun(n int, word string) string {
+	if n == 1 {
+		return word
+	}
+	return word + "s"
 }

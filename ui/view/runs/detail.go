@@ -47,13 +47,41 @@ func summary(e *view.Env, r *runs.Run, w int) []string {
 	}
 	if r.State.Final() {
 		word, bad := outcome(e, r)
-		p.add("outcome", paintOutcome(word, bad, look)+", exit "+exit(r)+", took "+took(r))
-		if res := e.Snap.Results[r.ID]; res != nil && res.Truth != nil && bad && len(res.Truth.Reasons) > 0 {
-			p.add("", look.Bad.Paint(res.Truth.Reasons[0].Text))
+		p.add("outcome", paintOutcome(word, bad, look)+", "+ended(r))
+		if t := truth(e, r); t != nil && bad {
+			p.add("", look.Bad.Paint(because(t)))
 		}
 	}
 	p.add("GPU", gpus(r))
 	return draw.KVs(p.list, w, look)
+}
+
+// ended says how the command ended and how long it took.
+func ended(r *runs.Run) string {
+	s := "exit not known"
+	if x := exit(r); x != "-" {
+		s = "exit " + x
+	}
+	if t := took(r); t != "-" {
+		s += ", took " + t
+	}
+	return s
+}
+
+func truth(e *view.Env, r *runs.Run) *bench.Verdict {
+	if res := e.Snap.Results[r.ID]; res != nil {
+		return res.Truth
+	}
+	return nil
+}
+
+// because is the first reason, or what the rows say when nothing contradicts
+// them.
+func because(t *bench.Verdict) string {
+	if len(t.Reasons) > 0 {
+		return t.Reasons[0].Text
+	}
+	return "rows: " + t.Rows.Quote
 }
 
 func why(r *runs.Run) string {
@@ -209,8 +237,8 @@ func assignments(m map[string]string) []string {
 // verdict is the three-way truth with the words of each witness.
 func verdict(e *view.Env, r *runs.Run, p *pairs) {
 	look := e.Look
-	res := e.Snap.Results[r.ID]
-	if res == nil || res.Truth == nil {
+	t := truth(e, r)
+	if t == nil {
 		if r.Result != nil && r.Result.Verdict != nil {
 			v := r.Result.Verdict
 			p.add("exit", v.Exit)
@@ -222,7 +250,6 @@ func verdict(e *view.Env, r *runs.Run, p *pairs) {
 		p.add("outcome", "not judged: a verdict needs exit status, rows and text of an ended run")
 		return
 	}
-	t := res.Truth
 	word, bad := outcome(e, r)
 	if word == "-" {
 		word = string(t.Outcome)
@@ -253,7 +280,7 @@ func result(e *view.Env, r *runs.Run, p *pairs) {
 		return
 	}
 	p.add("exit", exit(r))
-	p.add("took", fmt.Sprintf("%.1f s wall, %.1f s user, %.1f s system, queued %.1f s", x.WallSeconds, x.UserSeconds, x.SystemSeconds, x.QueuedSeconds))
+	p.add("took", times(x))
 	if x.Why != "" {
 		p.add("why", x.Why)
 	}
@@ -265,7 +292,7 @@ func result(e *view.Env, r *runs.Run, p *pairs) {
 	case known:
 		p.add("others", fmt.Sprintf("none seen on the GPU in %d looks", x.ForeignLooks))
 	default:
-		p.add("others", look.Warn.Paint("not known: "+x.ForeignWhy))
+		p.add("others", look.Warn.Paint("nobody could look whether others used the GPU "+x.ForeignWhy))
 	}
 	if x.LeftBehind > 0 {
 		p.add("left", look.Warn.Paint(fmt.Sprintf("%d of its processes", x.LeftBehind)+" outlived the command and had to be killed"))
@@ -273,4 +300,21 @@ func result(e *view.Env, r *runs.Run, p *pairs) {
 	p.each("captured", x.Captured)
 	p.each("stale", x.Stale)
 	p.each("file", hashed(x.Files))
+}
+
+// times are the measured ones; what was not measured is left out.
+func times(x *runs.Result) string {
+	var out []string
+	for _, t := range []struct {
+		v    float64
+		name string
+	}{{x.WallSeconds, "wall"}, {x.UserSeconds, "user"}, {x.SystemSeconds, "system"}, {x.QueuedSeconds, "queued before"}} {
+		if t.v > 0 {
+			out = append(out, fmt.Sprintf("%.1f s %s", t.v, t.name))
+		}
+	}
+	if len(out) == 0 {
+		return "not measured"
+	}
+	return strings.Join(out, ", ")
 }

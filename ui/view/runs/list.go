@@ -247,24 +247,22 @@ func (s *Screen) table(e *view.Env, all []*runs.Run, w, h int) []string {
 	}
 	t := draw.Table{
 		Columns: []draw.Column{
-			{Title: "state", Min: 9},
+			{Title: "state", Min: 10},
 			{Title: "preset", Min: 7, Max: 24, Middle: true},
 			{Title: "cells", Align: draw.Right},
-			{Title: "outcome", Min: 10, Max: 12, Priority: 1},
 			{Title: "age", Align: draw.Right, Priority: 2},
 			{Title: "took", Align: draw.Right, Priority: 4},
 			{Title: "ETA", Align: draw.Right, Priority: 5},
 			{Title: "exit", Align: draw.Right, Priority: 6},
 			{Title: "kind", Priority: 8},
 			{Title: "GPU", Align: draw.Right, Priority: 7},
-			{Title: "labels", Priority: 3, Max: 34},
+			{Title: "labels", Min: 22, Priority: 3, Max: 34},
 		},
-		Len: len(all), Selected: s.at(all), Noun: "runs", Note: note, Empty: "no run fits the filter " + s.filter,
+		Len: len(all), Selected: s.at(all), Noun: noun(len(all)), Note: note, Empty: "no run fits the filter " + s.filter,
 		Row: func(i int) []string {
 			r := all[i]
-			word, bad := outcome(e, r)
 			return []string{
-				paintState(r.State, look), r.Manifest.Preset, cells(r), paintOutcome(word, bad, look), view.Age(e.Now, started(r)), took(r), eta(r),
+				standing(e, r), r.Manifest.Preset, cells(r), view.Age(e.Now, started(r)), took(r), eta(r),
 				exit(r), string(r.Manifest.Kind), gpuIndexes(r), look.Warn.Paint(strings.Join(labels(e, r), " ")),
 			}
 		},
@@ -272,6 +270,23 @@ func (s *Screen) table(e *view.Env, all []*runs.Run, w, h int) []string {
 	s.pages[list] = max(t.Height(h), 1)
 	t.Top = draw.Window(0, t.Selected, t.Len, s.pages[list])
 	return t.Render(w, h, look)
+}
+
+func noun(n int) string {
+	if n == 1 {
+		return "run"
+	}
+	return "runs"
+}
+
+// standing is one word for the list: what a run that ended by itself is worth,
+// else the state it is in.
+func standing(e *view.Env, r *runs.Run) string {
+	if r.State != runs.Ended {
+		return paintState(r.State, e.Look)
+	}
+	word, bad := outcome(e, r)
+	return paintOutcome(word, bad, e.Look)
 }
 
 // oneLine is a run in one line.

@@ -14,6 +14,7 @@ import (
 	"kdapilot/ui/style"
 	"kdapilot/ui/term"
 	"kdapilot/ui/view"
+	"kdapilot/ui/view/bench/cellname"
 )
 
 // Render implements view.Screen.
@@ -216,9 +217,10 @@ func (s *Screen) rowLines(e *view.Env, r *runs.Run, w, h int) (string, []string)
 		s.pages[rows] = 1
 		return "rows", draw.Block(noRowLines(r, res, w, look), w, h)
 	}
+	names := cellname.New(len(all), func(i int) (string, string) { return all[i].Section, all[i].Key })
 	t := draw.Table{
 		Columns: []draw.Column{
-			{Title: "cell", Min: 12, Max: 46, Middle: true},
+			{Title: "cell", Min: 20, Max: 46, Middle: true},
 			{Title: "status", Min: 6},
 			{Title: "us", Align: draw.Right},
 			{Title: "max_err", Align: draw.Right, Priority: 2},
@@ -226,7 +228,7 @@ func (s *Screen) rowLines(e *view.Env, r *runs.Run, w, h int) (string, []string)
 			{Title: "error", Min: 10, Priority: 3, Grow: true},
 		},
 		Len: len(all), Selected: -1, Noun: "rows", Bare: true,
-		Row: func(i int) []string { return rowCells(&all[i], look) },
+		Row: func(i int) []string { return rowCells(names, &all[i], look) },
 	}
 	th := max(h-1, 1)
 	shown := max(t.Height(th), 1)
@@ -236,6 +238,9 @@ func (s *Screen) rowLines(e *view.Env, r *runs.Run, w, h int) (string, []string)
 	title := "rows so far"
 	if r.State.Final() {
 		title = "rows"
+	}
+	if c := names.Common(all[0].Section, all[0].Key); c != "" {
+		title += ", each " + c
 	}
 	return title, append([]string{draw.Fit(counts(all, look), w)}, t.Render(w, th, look)...)
 }
@@ -270,16 +275,12 @@ func red(s bench.Status) bool {
 	return c == bench.ClassFail || c == bench.ClassSkip
 }
 
-func rowCells(r *bench.Row, look style.Look) []string {
+func rowCells(names cellname.Shortener, r *bench.Row, look style.Look) []string {
 	state := string(r.Status)
 	if red(r.Status) {
 		state = look.Bad.Paint(state)
 	}
-	key := r.Key
-	if r.Section != "" {
-		key = r.Section + " " + key
-	}
-	return []string{key, state, number(r.US, 'f', 1), number(r.MaxErr, 'e', 2), number(r.MinCos, 'f', 5), r.Error}
+	return []string{names.Short(r.Section, r.Key), state, number(r.US, 'f', 1), number(r.MaxErr, 'e', 2), number(r.MinCos, 'f', 5), r.Error}
 }
 
 func number(n bench.Num, format byte, digits int) string {

@@ -1,18 +1,23 @@
-package bench
+// Package cellname shortens the keys of cells that are listed together.
+//
+// Guarantee: two keys that differ have short names that differ.
+//
+// What may not enter: what an axis means. A key is text with "_" between parts.
+package cellname
 
 import "strings"
 
-// shortener leaves out of cell keys what all listed cells have in common, so
+// Shortener leaves out of cell keys what all listed cells have in common, so
 // that what tells them apart is never cut away. The whole key stands in the
 // detail.
-type shortener map[string][]bool // by section: which parts of a key to keep
+type Shortener map[string][]bool // by section: which parts of a key to keep
 
 const partSep = "_"
 
-// newShortener looks at n keys; at gives section and key.
-func newShortener(n int, at func(i int) (section, key string)) shortener {
+// New looks at n keys; at gives section and key.
+func New(n int, at func(i int) (section, key string)) Shortener {
 	first := map[string][]string{}
-	s := shortener{}
+	s := Shortener{}
 	for i := range n {
 		section, key := at(i)
 		if keep, ok := s[section]; ok && keep == nil {
@@ -34,8 +39,8 @@ func newShortener(n int, at func(i int) (section, key string)) shortener {
 	return s
 }
 
-// short is the key without the common parts; a key that has no other is whole.
-func (s shortener) short(section, key string) string {
+// Short is the key without the common parts; a key that has no other is whole.
+func (s Shortener) Short(section, key string) string {
 	var out []string
 	parts := strings.Split(key, partSep)
 	if keep := s[section]; len(keep) == len(parts) {
@@ -55,8 +60,8 @@ func (s shortener) short(section, key string) string {
 	return name
 }
 
-// common are the parts that were left out of the main section's keys.
-func (s shortener) common(section, key string) string {
+// Common are the parts that Short leaves out of a key; "" when it leaves none.
+func (s Shortener) Common(section, key string) string {
 	var out []string
 	parts := strings.Split(key, partSep)
 	keep := s[section]
