@@ -16,6 +16,7 @@ import (
 	"kdapilot/engine/session"
 	"kdapilot/ui/draw"
 	"kdapilot/ui/keys"
+	"kdapilot/ui/style"
 	"kdapilot/ui/view"
 	"kdapilot/ui/view/viewtest"
 )
@@ -128,11 +129,16 @@ func TestFrames(t *testing.T) {
 	}
 }
 
+func looks() []style.Look {
+	return []style.Look{style.NewLook(style.Mono(), style.Unicode()), style.NewLook(style.Default(), style.Unicode()), style.NewLook(style.Light(style.Colours256), style.ASCII())}
+}
+
 func TestAnySize(t *testing.T) {
 	snaps := []*session.Snapshot{judged(), repeated(), disagree(), single(), {}}
 	moves := []keys.ID{keys.Drill, keys.Down, keys.Bottom, keys.Regimes, keys.NextPane, keys.Back, keys.Sort, keys.SortFlip, keys.OnlyOpen, keys.PageDown, keys.NextSection, keys.SetBase}
 	rapid.Check(t, func(r *rapid.T) {
 		e := viewtest.Env(snaps[rapid.IntRange(0, len(snaps)-1).Draw(r, "snap")])
+		e.Look = rapid.SampledFrom(looks()).Draw(r, "look")
 		w, h := rapid.IntRange(20, 240).Draw(r, "w"), rapid.IntRange(3, 80).Draw(r, "h")
 		s := New()
 		for _, i := range rapid.SliceOfN(rapid.IntRange(0, len(moves)-1), 0, 8).Draw(r, "keys") {
@@ -263,7 +269,7 @@ func TestNoLoneHeadline(t *testing.T) {
 func TestRedsStay(t *testing.T) {
 	for _, size := range viewtest.Sizes {
 		text := draw.Plain(New().Render(viewtest.Env(disagree()), size[0], size[1]))
-		for _, word := range []string{"DISAGREE", "exit says pass", "SIMULATED", "NOT COMPARABLE"} {
+		for _, word := range []string{"DISAGREE", "exit says pass", "rows says fail", "SIMULATED", "16", "NOT COMPARABLE"} {
 			if !strings.Contains(text, word) {
 				t.Errorf("%dx%d: %q is not on the screen:\n%s", size[0], size[1], word, text)
 			}

@@ -10,6 +10,7 @@ import (
 	"kdapilot/engine/bench"
 	"kdapilot/engine/session"
 	"kdapilot/ui/draw"
+	"kdapilot/ui/style"
 	"kdapilot/ui/view"
 )
 
@@ -118,7 +119,7 @@ func asMarkdown(m *model) string {
 	if simulatedAny(m.snap, m) {
 		b.WriteString("**SIMULATED: the tools were stand-ins, no number here is evidence.**\n\n")
 	}
-	fmt.Fprintf(&b, "Base: %s (%s). Candidate: %s (%s). Runs a side: %d.\n\n", c.Base, side(m.base), c.Cand, side(m.cand), m.n)
+	fmt.Fprintf(&b, "Base: %s (%s). Candidate: %s (%s). Runs: %d and %d.\n\n", c.Base, side(m, m.base), c.Cand, side(m, m.cand), m.nBase, m.nCand)
 	fmt.Fprintf(&b, "Verdict: **%s**: %s\n\nRatios are candidate/base time; below 1 is faster.\n\n", c.Verdict, c.Why)
 	line("regime", "n", "faster", "slower", "same", "undecided", "holes", "geomean", "95 % interval", "range", "worst cell")
 	line("---", "---:", "---:", "---:", "---:", "---:", "---:", "---:", "---", "---", "---")
@@ -136,19 +137,19 @@ func asMarkdown(m *model) string {
 	return b.String()
 }
 
-func side(set *session.RowSet) string {
+func side(m *model, set *session.RowSet) string {
 	if set == nil {
 		return "gone"
 	}
-	w, _ := worth(set)
-	return w
+	word, _ := worth(m.snap, set, style.Look{})
+	return word
 }
 
 // Facts for the clipboard: one line each, with what must stand beside them.
 
 func setFact(e *view.Env, set *session.RowSet) string {
-	w, _ := worth(set)
-	return set.Label + ": " + w + ", " + strings.Join(factsOf(set, 0), ", ")
+	word, _ := worth(e.Snap, set, e.Look)
+	return set.Label + ": " + word + ", " + strings.Join(factsOf(set, 0), ", ")
 }
 
 func regimeFact(r *bench.RegimeResult) string {

@@ -20,23 +20,26 @@ type headLine struct {
 	rank int
 }
 
-// head says what is compared and what each side is worth, in at most h lines.
-// Short of room, words about the arms go before reasons, and never the verdict,
-// the counts and the outcomes.
-func (s *Screen) head(e *view.Env, m *model, w, h int) []string {
+// head says what is compared and what each side is worth, in about h lines.
+// Short of room, words about the arms go before reasons. Outcomes, the words of
+// witnesses that disagree, the verdict and the counts go only beyond most lines.
+func (s *Screen) head(e *view.Env, m *model, w, h, most int) []string {
 	var all []headLine
 	if m.delta == nil {
 		all = append(s.armLines(e, "rows", m.cand, 0, w), headLine{s.alone(e, w), 1})
 	} else {
-		all = append(s.armLines(e, "base", m.base, m.n, w), s.armLines(e, "cand", m.cand, m.n, w)...)
+		all = append(s.armLines(e, "base", m.base, m.nBase, w), s.armLines(e, "cand", m.cand, m.nCand, w)...)
 		all = append(all, s.verdictLines(e, m, w)...)
 	}
 	for len(all) > max(h, 1) {
 		k := 0
 		for i := range all {
-			if all[i].rank >= all[k].rank {
+			if all[i].rank > all[k].rank || all[i].rank == all[k].rank && all[k].rank > 0 {
 				k = i
 			}
+		}
+		if all[k].rank == 0 && len(all) <= most {
+			break
 		}
 		all = append(all[:k], all[k+1:]...)
 	}
@@ -58,8 +61,8 @@ func (s *Screen) armLines(e *view.Env, label string, set *session.RowSet, n, w i
 	if set == nil {
 		return []headLine{{kv(label, look.Bad.Paint("this set is no longer there"), w, look), 0}}
 	}
-	word, paint := worth(set)
-	name := paint(look).Paint(word) + "  " + look.Strong.Paint(set.Label)
+	word, paint := worth(e.Snap, set, look)
+	name := paint.Paint(word) + "  " + look.Strong.Paint(set.Label)
 	if simulated(e.Snap, set) {
 		name = look.Simulated.Paint("SIMULATED") + " " + name
 	}
@@ -111,22 +114,35 @@ func factsOf(set *session.RowSet, n int) []string {
 	return out
 }
 
-// worth is the outcome in words, with the paint it has earned.
-func worth(set *session.RowSet) (string, func(style.Look) style.Token) {
-	bad := func(l style.Look) style.Token { return l.Bad }
-	warn := func(l style.Look) style.Token { return l.Warn }
+// worth is the outcome in words, with the paint it has earned: a pass of a
+// stand-in, of a part, or beside other processes is not green.
+func worth(snap *session.Snapshot, set *session.RowSet, look style.Look) (string, style.Token) {
 	if set.Result == nil || set.Result.Truth == nil {
-		return "not judged", warn
+		return "not judged", look.Warn
 	}
-	t := set.Result.Truth
-	switch t.Outcome {
-	case bench.OutcomePass:
-		return "pass", func(l style.Look) style.Token { return l.Good }
-	case bench.OutcomeRunning:
-		return "not finished", warn
+	switch o := set.Result.Truth.Outcome; {
+	case o == bench.OutcomeRunning:
+		return "not finished", look.Warn
+	case o != bench.OutcomePass:
+		return strings.ToUpper(string(o)), look.Bad
+	case simulated(snap, set) || flawed(set):
+		return "pass", look.Warn
 	default:
-		return strings.ToUpper(string(t.Outcome)), bad
+		return "pass", look.Good
 	}
+}
+
+// flawed: the run stopped early, or others used its GPU.
+func flawed(set *session.RowSet) bool {
+	if set.Run == nil {
+		return false
+	}
+	if set.Run.Result != nil {
+		if yes, _ := set.Run.Result.Contaminated(); yes {
+			return true
+		}
+	}
+	return set.Run.Partial
 }
 
 // witnesses are the reasons and, where they disagree, the words of both sides.
@@ -141,7 +157,7 @@ func (s *Screen) witnesses(e *view.Env, set *session.RowSet, w int) []headLine {
 			name string
 			w    bench.Witness
 		}{{"exit", t.Exit}, {"rows", t.Rows}, {"text", t.Text}} {
-			out = append(out, headLine{kv("", look.Bad.Paint(fmt.Sprintf("%s says %s: %q", x.name, x.w.Says, x.w.Quote)), w, look), 1})
+			out = append(out, headLine{kv("", look.Bad.Paint(fmt.Sprintf("%s says %s: %q", x.name, x.w.Says, x.w.Quote)), w, look), 0})
 		}
 	}
 	if t.Agree && t.Outcome != bench.OutcomePass && len(t.Reasons) == 0 {
@@ -174,9 +190,11 @@ func reason(r bench.Reason) string {
 // what n can not do.
 func (s *Screen) verdictLines(e *view.Env, m *model, w int) []headLine {
 	look, c := e.Look, &m.delta.Comparison
-	word := verdictPaint(c.Verdict, look).Paint(strings.ToUpper(string(c.Verdict)))
+	word := strings.ToUpper(string(c.Verdict))
 	if simulatedAny(e.Snap, m) {
-		word = look.Simulated.Paint("SIMULATED") + " " + word
+		word = look.Simulated.Paint("SIMULATED " + word)
+	} else {
+		word = verdictPaint(c.Verdict, look).Paint(word)
 	}
 	if m.delta.Picked {
 		word += look.Dim.Paint(" (pair picked)")
@@ -233,15 +251,16 @@ func counts(r *bench.RegimeResult, look style.Look) string {
 
 // tooFew says what this number of repeats can not decide.
 func tooFew(m *model, c *bench.Comparison) string {
-	if c.Verdict == bench.VerdictNotComparable || m.n == 0 || m.n >= 5 {
+	n := min(m.nBase, m.nCand)
+	if c.Verdict == bench.VerdictNotComparable || n == 0 || n >= 5 {
 		return ""
 	}
-	if m.n == 1 {
+	if n == 1 {
 		o := &c.Overall
 		return fmt.Sprintf("n=1 decides nothing: one run a side is only inside or outside the noise band (outside: %d faster, %d slower). 5 a side can reach p %.3f.",
 			o.OutsideFaster, o.OutsideSlower, bench.LeastP(5, 5))
 	}
-	return fmt.Sprintf("n=%d: a rank test can not go below p %.2f; intervals are pooled. 5 a side can.", m.n, bench.LeastP(m.n, m.n))
+	return fmt.Sprintf("n=%d: a rank test can not go below p %.2f; intervals are pooled. 5 a side can.", n, bench.LeastP(m.nBase, m.nCand))
 }
 
 // alone says why there is no comparison.

@@ -34,7 +34,8 @@ type model struct {
 	delta      *session.Delta
 	base, cand *session.RowSet
 	lone       string // id of the set to show when there is no delta
-	n          int    // most runs a side
+	nBase      int    // most runs of a cell, by side
+	nCand      int
 	rowsOf     [2]map[string]*bench.Row
 	regimes    []*bench.RegimeResult
 	cells      []cellView
@@ -105,7 +106,7 @@ func (s *Screen) fill(m *model) {
 	}
 	c := &m.delta.Comparison
 	for i := range c.Cells {
-		m.n = max(m.n, c.Cells[i].NBase, c.Cells[i].NCand)
+		m.nBase, m.nCand = max(m.nBase, c.Cells[i].NBase), max(m.nCand, c.Cells[i].NCand)
 	}
 	s.listCells(m)
 	s.listRegimes(m)

@@ -36,7 +36,7 @@ func (s *Screen) Render(e *view.Env, w, h int) []string {
 // low is for a handful of lines: the verdict with its counts, and the list.
 func (s *Screen) low(e *view.Env, m *model, w, h int) []string {
 	if m.delta == nil {
-		return append(s.head(e, m, w, 1), s.list(e, m, w, h-1)...)
+		return append(s.head(e, m, w, 1, 1), s.list(e, m, w, h-1)...)
 	}
 	return append([]string{s.verdictLines(e, m, w)[0].text}, s.list(e, m, w, h-1)...)
 }
@@ -50,7 +50,7 @@ func (s *Screen) boxed(e *view.Env, w, h int, m *model) []string { return s.colu
 
 // column is head, list and detail below each other.
 func (s *Screen) column(e *view.Env, m *model, w, h int, box bool) []string {
-	head := s.head(e, m, w, max(h*2/5, 2))
+	head := s.head(e, m, w, max(h*2/5, 2), h*3/5)
 	h -= len(head)
 	edge, inner := 1, w
 	if box {

@@ -298,19 +298,22 @@ func (s *Screen) setTable(e *view.Env, m *model, w, h int) []string {
 		Columns: []draw.Column{
 			{Title: "", Min: 1, Max: 1},
 			{Title: "set", Min: 19, Middle: true, Grow: true},
-			{Title: "worth", Priority: 1, Max: 10},
+			{Title: "worth", Priority: 1, Max: 14},
 			{Title: "age", Align: draw.Right, Priority: 2},
 			{Title: "rows", Align: draw.Right, Priority: 3},
 		},
 		Len: len(e.Snap.Sets), Selected: sel, Noun: noun(len(e.Snap.Sets), "set"), Note: "b base, enter cand",
 		Row: func(i int) []string {
 			set := &e.Snap.Sets[i]
-			word, paint := worth(set)
+			word, paint := worth(e.Snap, set, look)
+			if simulated(e.Snap, set) {
+				word = "SIM " + word
+			}
 			n := "-"
 			if set.Result != nil {
 				n = strconv.Itoa(len(set.Result.AllRows()))
 			}
-			return []string{mark(m, set), set.Label, paint(look).Paint(word), view.Age(e.Now, set.When), n}
+			return []string{mark(m, set), set.Label, paint.Paint(word), view.Age(e.Now, set.When), n}
 		},
 	}
 	if s.sets {

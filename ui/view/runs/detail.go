@@ -169,7 +169,7 @@ func (s *Screen) everything(e *view.Env, r *runs.Run, w int) []string {
 	if m.Question != "" {
 		p.add("question", m.Question)
 	}
-	p.add("started", clock(m)+", "+view.Age(e.Now, m.Started)+" ago, by "+orNot(m.Executor)+" on "+orNot(m.Place.Host))
+	p.add("started", clock(m)+", "+view.Age(e.Now, m.Started)+" ago; executor "+orNot(m.Executor)+", host "+orNot(m.Place.Host))
 	add("manifest: written before the start")
 	p.each("judge", hashed(m.Harness))
 	if len(m.Harness) == 0 {

@@ -280,13 +280,25 @@ func noun(n int) string {
 }
 
 // standing is one word for the list: what a run that ended by itself is worth,
-// else the state it is in.
+// else the state it is in. Labels may have no room, so SIM stands for SIMULATED
+// and "!" for the others, and neither is ever green.
 func standing(e *view.Env, r *runs.Run) string {
-	if r.State != runs.Ended {
-		return paintState(r.State, e.Look)
+	word, sign := "", ""
+	for _, l := range labels(e, r) {
+		if l == "SIMULATED" {
+			word = "SIM "
+		} else {
+			sign = "!"
+		}
 	}
-	word, bad := outcome(e, r)
-	return paintOutcome(word, bad, e.Look)
+	if r.State != runs.Ended {
+		return word + paintState(r.State, e.Look) + sign
+	}
+	o, bad := outcome(e, r)
+	if !bad && word+sign != "" {
+		return e.Look.Warn.Paint(word + o + sign)
+	}
+	return paintOutcome(word+o+sign, bad, e.Look)
 }
 
 // oneLine is a run in one line.

@@ -18,6 +18,7 @@ import (
 	"kdapilot/engine/session"
 	"kdapilot/ui/draw"
 	"kdapilot/ui/keys"
+	"kdapilot/ui/style"
 	"kdapilot/ui/view"
 	"kdapilot/ui/view/viewtest"
 )
@@ -138,11 +139,16 @@ func TestFrames(t *testing.T) {
 	}
 }
 
+func looks() []style.Look {
+	return []style.Look{style.NewLook(style.Mono(), style.Unicode()), style.NewLook(style.Default(), style.Unicode()), style.NewLook(style.Light(style.Colours256), style.ASCII())}
+}
+
 func TestAnySize(t *testing.T) {
 	snaps := []*session.Snapshot{sample(), quiet(), {}}
 	moves := []keys.ID{keys.Drill, keys.Down, keys.Bottom, keys.Top, keys.NextPane, keys.PrevPane, keys.Back, keys.Sort, keys.SortFlip, keys.PageDown, keys.PageUp, keys.MoveRight, keys.MoveLeft, keys.Follow, keys.Wrap, keys.NextMatch, keys.Run, keys.Cancel, keys.RunAgain}
 	rapid.Check(t, func(r *rapid.T) {
 		e := viewtest.Env(snaps[rapid.IntRange(0, len(snaps)-1).Draw(r, "snap")])
+		e.Look = rapid.SampledFrom(looks()).Draw(r, "look")
 		w, h := rapid.IntRange(20, 240).Draw(r, "w"), rapid.IntRange(3, 80).Draw(r, "h")
 		s := New()
 		for _, i := range rapid.SliceOfN(rapid.IntRange(0, len(moves)-1), 0, 10).Draw(r, "keys") {
@@ -368,6 +374,20 @@ func TestWordsStay(t *testing.T) {
 					t.Errorf("%s at %dx%d: %q is not on the screen:\n%s", c.show, size[0], size[1], word, text)
 				}
 			}
+		}
+	}
+}
+
+// TestNoGreenForSimulated: a stand-in's pass never looks like a real one, not
+// even where the labels have no room.
+func TestNoGreenForSimulated(t *testing.T) {
+	e := viewtest.Env(sample())
+	e.Snap.Simulated = true
+	e.Look = style.NewLook(style.Default(), style.Unicode())
+	for i := range e.Snap.Runs {
+		got := standing(e, &e.Snap.Runs[i])
+		if !strings.HasPrefix(draw.Strip(got), "SIM ") || strings.Contains(got, e.Look.Good.Open()) {
+			t.Errorf("%s: %q", e.Snap.Runs[i].ID, got)
 		}
 	}
 }
