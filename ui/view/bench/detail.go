@@ -121,6 +121,9 @@ func cellDetail(e *view.Env, m *model, c *cellView, w int) []string {
 		}
 	}
 	p.add("regime", c.Regime)
+	if r := c.cand; r != nil {
+		p.add("printed", axes(r))
+	}
 	if c.base != nil && c.cand != nil && (c.base.TFLOPS.OK || c.cand.TFLOPS.OK) {
 		p.add("TFLOPS", look.Dim.Paint(micros(c.base.TFLOPS)+" and "+micros(c.cand.TFLOPS)+" as printed; deltas come from us"))
 	}
@@ -129,10 +132,10 @@ func cellDetail(e *view.Env, m *model, c *cellView, w int) []string {
 
 func sideStatus(name string, r *bench.Row, look style.Look) string {
 	s := name + " " + status(r)
-	if hurt(r) {
-		return look.Bad.Paint(s)
+	if r != nil && r.Status.Class() == bench.ClassUngated {
+		s += " (no gate looked at it)"
 	}
-	return s
+	return hurt(r, look).Paint(s)
 }
 
 func ratioLine(c *bench.Cell) string {
@@ -268,7 +271,7 @@ func references(m *model, c *cellView, p *pairs, look style.Look) {
 	}
 	for _, f := range row.Fields {
 		o := f.Value.Object()
-		if len(o) == 0 || f.Name == "flydsl" || strings.HasPrefix(f.Name, "fly_vs") {
+		if !isEngine(o) || f.Name == "flydsl" {
 			continue
 		}
 		p.add("reference", engine(f.Name, o, c.CandMedian, look)+look.Dim.Paint("  "+from))
@@ -300,6 +303,13 @@ func referenceRow(m *model, key string) (*bench.Row, string) {
 	return nil, ""
 }
 
+// isEngine tells the block of an engine from other blocks of a compare row.
+func isEngine(o bench.Fields) bool {
+	_, us := o.Get("us")
+	_, state := o.Get("state")
+	return us || state
+}
+
 // engine is one reference: what it is, its time, and how the cell stands to it.
 func engine(name string, o bench.Fields, own bench.Num, look style.Look) string {
 	get := func(n string) bench.Num { v, _ := o.Get(n); return v.Num() }
@@ -325,10 +335,7 @@ func rowDetail(e *view.Env, r *bench.Row, w int) []string {
 	look := e.Look
 	var p pairs
 	p.add("cell", look.Strong.Paint(r.Key))
-	state := string(r.Status)
-	if hurt(r) {
-		state = look.Bad.Paint(state)
-	}
+	state := hurt(r, look).Paint(string(r.Status))
 	p.add("status", fmt.Sprintf("%s  %s us  max_err %s  min_cos %s", state, micros(r.US), sci(r.MaxErr), cosine(r.MinCos)))
 	if r.Error != "" {
 		p.add("error", look.Bad.Paint(r.Error))
@@ -336,15 +343,12 @@ func rowDetail(e *view.Env, r *bench.Row, w int) []string {
 	for _, t := range r.Warnings {
 		p.add("warning", look.Warn.Paint(t))
 	}
-	var axes []string
 	for _, f := range r.Fields {
-		if o := f.Value.Object(); len(o) > 0 {
+		if o := f.Value.Object(); isEngine(o) {
 			p.add("engine", engine(f.Name, o, r.US, look))
-			continue
 		}
-		axes = append(axes, f.Name+" "+f.Value.Text())
 	}
-	p.add("axes", strings.Join(axes, "  "))
+	p.add("printed", axes(r))
 	if r.MD5 != "" {
 		p.add("md5", r.MD5)
 	}
@@ -352,4 +356,16 @@ func rowDetail(e *view.Env, r *bench.Row, w int) []string {
 		p.add("log line", fmt.Sprintf("%d, printed %d times", r.Line, r.Seen))
 	}
 	return draw.KVs(p.list, w, look)
+}
+
+// axes are the fields of a row as the harness printed them: its axes, and
+// numbers that have no column of their own, such as logits_diff.
+func axes(r *bench.Row) string {
+	var out []string
+	for _, f := range r.Fields {
+		if len(f.Value.Object()) == 0 && !f.Value.IsNull() {
+			out = append(out, f.Name+" "+f.Value.Text())
+		}
+	}
+	return strings.Join(out, "  ")
 }

@@ -265,9 +265,9 @@ func tooFew(m *model, c *bench.Comparison) string {
 
 // alone says why there is no comparison.
 func (s *Screen) alone(e *view.Env, w int) string {
-	text := "nothing to compare with: no older set of this family and mode. Pick a base with b."
+	text := "no older set of this family and mode: pick a base with b"
 	if len(e.Snap.Sets) == 1 {
-		text = "nothing to compare with: this is the only set of rows"
+		text = "the only set: nothing to compare with"
 	}
 	return kv("", e.Look.Dim.Paint(text), w, e.Look)
 }

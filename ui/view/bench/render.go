@@ -23,7 +23,7 @@ func (s *Screen) Render(e *view.Env, w, h int) []string {
 	case h < 8:
 		out = s.low(e, m, w, h)
 	case c == term.FourPanes:
-		left := min(max(w/4, 34), 48)
+		left := min(max(w/4, 38), 50)
 		out = draw.JoinH(s.boxed(e, w-left, h, m), s.setBox(e, m, left, h))
 	case s.sets:
 		out = s.panel(e, "sets", s.setTable(e, m, w, h-1), w, h)

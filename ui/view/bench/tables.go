@@ -183,10 +183,7 @@ func (s *Screen) cellTable(e *view.Env, m *model, w, h int) []string {
 
 func cellCells(m *model, c *cellView, look style.Look) []string {
 	key := m.names.Short(c.Section, c.Key)
-	states := status(c.base) + "/" + status(c.cand)
-	if hurt(c.base) || hurt(c.cand) {
-		states = look.Bad.Paint(states)
-	}
+	states := hurt(c.base, look).Paint(status(c.base)) + "/" + hurt(c.cand, look).Paint(status(c.cand))
 	var maxErr, minCos, tflops bench.Num
 	if c.cand != nil {
 		maxErr, minCos, tflops = c.cand.MaxErr, c.cand.MinCos, c.cand.TFLOPS
@@ -201,8 +198,20 @@ func cellCells(m *model, c *cellView, look style.Look) []string {
 	}
 }
 
-// hurt: the row did not pass its gate, or is not there.
-func hurt(r *bench.Row) bool { return r == nil || r.Status.Class() != bench.ClassPass }
+// hurt is the paint of a row's status: red when it failed or is not there,
+// amber when no gate looked at it.
+func hurt(r *bench.Row, look style.Look) style.Token {
+	switch {
+	case r == nil:
+		return look.Bad
+	case r.Status.Class() == bench.ClassPass:
+		return look.Text
+	case r.Status.Class() == bench.ClassUngated:
+		return look.Warn
+	default:
+		return look.Bad
+	}
+}
 
 func ci(c *bench.Cell) string {
 	if c.CI95 == nil {
@@ -269,13 +278,7 @@ func (s *Screen) rowTable(e *view.Env, m *model, w, h int) []string {
 }
 
 func rowCells(m *model, r *bench.Row, look style.Look) []string {
-	state := string(r.Status)
-	switch r.Status.Class() {
-	case bench.ClassFail, bench.ClassSkip:
-		state = look.Bad.Paint(state)
-	case bench.ClassUngated:
-		state = look.Warn.Paint(state)
-	}
+	state := hurt(r, look).Paint(string(r.Status))
 	section := r.Section
 	if section == "" {
 		section = "main"
@@ -298,7 +301,7 @@ func (s *Screen) setTable(e *view.Env, m *model, w, h int) []string {
 		Columns: []draw.Column{
 			{Title: "", Min: 1, Max: 1},
 			{Title: "set", Min: 19, Middle: true, Grow: true},
-			{Title: "worth", Priority: 1, Max: 14},
+			{Title: "worth", Min: 10, Priority: 1, Max: 14},
 			{Title: "age", Align: draw.Right, Priority: 2},
 			{Title: "rows", Align: draw.Right, Priority: 3},
 		},

@@ -177,7 +177,7 @@ func (s *Screen) content(e *view.Env, p pane, w, h int) (title string, lines []s
 	s.logW, s.logH = max(w, 1), max(h, 1)
 	s.pages[log] = s.logH
 	if e.Snap.LogID != r.ID {
-		return "log", draw.Block([]string{e.Look.Dim.Paint(draw.Fit("log not read yet", w))}, w, h)
+		return "log", draw.Block([]string{e.Look.Dim.Paint(draw.Fit("log not read yet; tab asks for it", w))}, w, h)
 	}
 	l := e.Snap.Log
 	if l.End() == 0 {
