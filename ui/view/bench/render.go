@@ -61,7 +61,11 @@ func (s *Screen) column(e *view.Env, m *model, w, h int, box bool) []string {
 		rows := max(h-edge, 1)
 		s.page = rows
 		s.scroll = min(s.scroll, max(len(lines)-rows, 0))
-		return append(head, s.pane(e, s.title(m), draw.Block(lines[s.scroll:], inner, rows), w, h, box, !s.sets)...)
+		title := s.title(m)
+		if len(lines) > rows {
+			title += " " + draw.Position(s.scroll, rows, len(lines))
+		}
+		return append(head, s.pane(e, title, draw.Block(lines[s.scroll:], inner, rows), w, h, box, !s.sets)...)
 	}
 	lines := s.detail(e, m, inner)
 	// The list gets what it needs as long as the detail keeps its share.
