@@ -22,6 +22,9 @@ type BuildFacts struct {
 	// Env is FLY_BUILD_DIR as runs will see it, EnvTarget resolved, "" when it
 	// is not set or not there.
 	Env, EnvTarget string
+	// Bindings is what <worktree>/python/flydsl/_mlir resolves to, "" when it is
+	// not there.
+	Bindings string
 	// Sharers are other worktrees that use the tree pytest takes here.
 	Sharers []string
 }
@@ -42,7 +45,7 @@ func (f BuildFacts) Used() string {
 
 // JudgeBuild is PF-04.
 func JudgeBuild(f BuildFacts) Row {
-	const do = "FLY_BUILD_DIR=$PWD/build-fly-own bash scripts/build.sh, and export FLY_BUILD_DIR in runenv.sh"
+	const do = "FLY_BUILD_DIR=$PWD/build-fly-own bash scripts/build.sh, and export FLY_BUILD_DIR in runenv.sh (kdapilot's own does)"
 	switch {
 	case f.Env != "" && f.EnvTarget == "":
 		return row(BuildTree, Red, "build it, or correct runenv.sh", "FLY_BUILD_DIR="+f.Env+" is not there")
@@ -52,10 +55,15 @@ func JudgeBuild(f BuildFacts) Row {
 		return row(BuildTree, Red, do, append([]string{fmt.Sprintf("%s is shared by %d worktrees", f.Used(), len(f.Sharers)+1)}, f.Sharers...)...)
 	case f.Shared():
 		return row(BuildTree, Red, do, f.Link+" is a link to "+f.Target, "whoever builds there changes what runs here")
+	case f.Bindings != "" && inside(f.Bindings, f.Worktree) && !inside(f.Bindings, f.Used()):
+		// Compiled into the source tree: private as it is.
+	case f.Bindings != "" && !inside(f.Bindings, f.Used()):
+		return row(BuildTree, Red, "ln -sfn "+f.Used()+"/python_packages/flydsl/_mlir python/flydsl/_mlir",
+			"python/flydsl/_mlir is of "+f.Bindings, "the build that tests take is "+f.Used())
 	case f.Env != "":
 		return row(BuildTree, Green, "", "FLY_BUILD_DIR="+f.Env)
 	}
-	return row(BuildTree, Green, "", f.Target)
+	return row(BuildTree, Green, "", f.Used())
 }
 
 // ConftestFacts are what tests/conftest.py says about FLY_BUILD_DIR.

@@ -202,6 +202,12 @@ func TestBrokenHosts(t *testing.T) {
 				w.t.Fatal(err)
 			}
 		}, map[preflight.ID]preflight.State{preflight.BuildTree: preflight.Red, preflight.BuildAge: preflight.Red}, "lib/Core.cpp"},
+		{"own build, bindings of the lab", func(w *world) {
+			w.write("lab/build-fly/python_packages/flydsl/_mlir/_mlir_libs/_mlir.so", "elf")
+			if err := os.Symlink(filepath.Join(w.dir, "lab/build-fly/python_packages/flydsl/_mlir"), filepath.Join(w.dir, "wt/python/flydsl/_mlir")); err != nil {
+				w.t.Fatal(err)
+			}
+		}, map[preflight.ID]preflight.State{preflight.BuildTree: preflight.Red}, "python/flydsl/_mlir is of"},
 		{"FLY_BUILD_DIR not built", func(w *world) {
 			w.write("wt/.humanize/kernel-agent/runenv.sh", "export PYTHONPATH="+w.opts.Root+"/python FLY_BUILD_DIR="+w.opts.Root+"/own\n")
 		}, map[preflight.ID]preflight.State{preflight.BuildTree: preflight.Red, preflight.RunEnv: preflight.Amber, preflight.BuildAge: preflight.Red}, "FLY_BUILD_DIR"},

@@ -117,6 +117,7 @@ func (c *checker) readBuild() build {
 	env := c.runenv().env
 	b := build{facts: preflight.BuildFacts{Worktree: real(c.Root), Link: filepath.Join(c.Root, "build-fly"), Env: env["FLY_BUILD_DIR"]}}
 	b.facts.Target = real(b.facts.Link)
+	b.facts.Bindings = real(filepath.Join(c.Root, "python", "flydsl", "_mlir"))
 	if b.facts.Env != "" {
 		at := b.facts.Env
 		if !filepath.IsAbs(at) {
