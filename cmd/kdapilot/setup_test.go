@@ -434,3 +434,23 @@ func BenchmarkNew(b *testing.B) {
 		}
 	}
 }
+
+// Whatever an issue holds, in the draft it stays a quotation.
+func FuzzIssueText(f *testing.F) {
+	f.Add("# Title\r\n\n## K\n> quoted\x1b[2J\n")
+	f.Fuzz(func(t *testing.T, s string) {
+		i := issueText{raw: []byte(s)}
+		q := i.quoted()
+		if len(s) == 0 {
+			return
+		}
+		for line := range strings.Lines(q) {
+			if !strings.HasPrefix(line, ">") && line != "\n" {
+				t.Errorf("line %q of %q is no quotation", line, s)
+			}
+		}
+		if strings.Contains(q+titleOf(s), "\x1b") || strings.Contains(titleOf(s), "\n") {
+			t.Errorf("control characters in %q", q)
+		}
+	})
+}
