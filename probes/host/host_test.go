@@ -36,13 +36,13 @@ func (g fakeGit) DirtyHash(context.Context, string) (string, int, error) { retur
 
 // world is a host on which everything is right.
 type world struct {
-	t    *testing.T
+	t    testing.TB
 	dir  string
 	git  fakeGit
 	opts Options
 }
 
-func newWorld(t *testing.T) *world {
+func newWorld(t testing.TB) *world {
 	t.Helper()
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
@@ -405,4 +405,14 @@ func FuzzInstalled(f *testing.F) {
 			}
 		}
 	})
+}
+
+// BenchmarkRun is a whole preflight without the model, with stand-in tools: what
+// remains is this program's own work and the starting of processes.
+func BenchmarkRun(b *testing.B) {
+	w := newWorld(b)
+	w.opts.AskCodex = false
+	for b.Loop() {
+		w.run()
+	}
 }
