@@ -24,15 +24,16 @@ type gateOverlay struct {
 	top     int
 }
 
-// readScreen is the plan screen: it knows what has been read.
+// readScreen is the plan screen: it knows what has been read of the plan with
+// these bytes.
 type readScreen interface {
-	Seen() map[string]bool
+	SeenOf(sha256 string) map[string]bool
 }
 
-func (m *Model) seen() map[string]bool {
+func (m *Model) seenOf(sha256 string) map[string]bool {
 	for _, t := range m.tabs {
 		if r, ok := t.screen.(readScreen); ok {
-			return r.Seen()
+			return r.SeenOf(sha256)
 		}
 	}
 	return nil
@@ -119,7 +120,7 @@ func (g *gateOverlay) key(m *Model, k tea.KeyPressMsg) tea.Cmd {
 // answers.
 func (g *gateOverlay) seal(m *Model) tea.Cmd {
 	g.sealing = true
-	cmd := m.do("seal", session.SealGate{Session: g.open, Seen: m.seen()})
+	cmd := m.do("seal", session.SealGate{Session: g.open, Seen: m.seenOf(g.open.Would.Plan.SHA256), SeenOf: g.open.Would.Plan.SHA256})
 	g.request = m.reqID
 	return cmd
 }
@@ -131,7 +132,8 @@ func (m *Model) overlayChanged() tea.Cmd {
 		return nil
 	}
 	m.rev++
-	f := m.snap.Gates.FactsWith(m.seen())
+	sha := m.snap.Gates.Facts.Plan.SHA256
+	f := m.snap.Gates.FactsWith(m.seenOf(sha), sha)
 	g.open.See(f)
 	return m.noteRefusals(g)
 }
@@ -150,7 +152,7 @@ func (m *Model) overlayReply(r replied) tea.Cmd {
 		return nil
 	case g.open == nil && r.reply.Gate != nil:
 		f := *r.reply.Gate
-		f.Seen = m.seen()
+		f.Seen, f.SeenOf = m.seenOf(f.Plan.SHA256), f.Plan.SHA256
 		g.facts = &f
 		g.open = gate.OpenSession(g.id, &f, m.cfg.Now())
 		return quietTick()

@@ -204,7 +204,7 @@ func (m *Model) stepClock() {
 
 // env is what screens may look at now.
 func (m *Model) env() *view.Env {
-	return &view.Env{Snap: m.snap, Look: m.cfg.Look, Now: m.now, Operate: m.operate, Keys: m.cfg.Keys}
+	return &view.Env{Snap: m.snap, Look: m.cfg.Look, Now: m.now, Operate: m.operate, Covered: m.overlay != nil, Keys: m.cfg.Keys}
 }
 
 func (m *Model) screen() view.Screen { return m.tabs[m.active].screen }

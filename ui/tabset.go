@@ -5,6 +5,7 @@ import (
 	"kdapilot/ui/view/bench"
 	"kdapilot/ui/view/overview"
 	"kdapilot/ui/view/plan"
+	"kdapilot/ui/view/runs"
 )
 
 // standardTabs are the numbered screens, in the order of their keys.
@@ -15,6 +16,6 @@ func standardTabs() []tab {
 		{keys.GoRounds, "3", "rounds", keys.Rounds, "loop", &absent{keys.Rounds, "rounds"}},
 		{keys.GoStalls, "4", "stalls", keys.Stalls, "stalls", &absent{keys.Stalls, "stalls"}},
 		{keys.GoBench, "5", "bench", keys.Bench, "bench", bench.New()},
-		{keys.GoRuns, "6", "runs", keys.Runs, "runs", &absent{keys.Runs, "runs"}},
+		{keys.GoRuns, "6", "runs", keys.Runs, "runs", runs.New()},
 	}
 }

@@ -103,7 +103,7 @@ func issuesJSON(list []gate.Issue) []issueJSON {
 func gatesJSON(s *session.Snapshot) any {
 	out := map[string]any{"seals": s.Gates}
 	for _, g := range []gate.ID{gate.G1, gate.G2} {
-		pre := gate.Check(g, s.Gates.FactsWith(nil))
+		pre := gate.Check(g, s.Gates.FactsWith(nil, ""))
 		open, why := gate.Open(pre)
 		out[strings.ToLower(string(g))] = map[string]any{"preconditions": pre, "open": open, "why": why}
 	}
@@ -136,7 +136,7 @@ func setsJSON(s *session.Snapshot) []setJSON {
 func printGates(w io.Writer, s *session.Snapshot) error {
 	p := printer{w: w}
 	for _, g := range []gate.ID{gate.G1, gate.G2} {
-		pre := gate.Check(g, s.Gates.FactsWith(nil))
+		pre := gate.Check(g, s.Gates.FactsWith(nil, ""))
 		p.line("%s: %s", g.Title(), s.Gates.Word(g))
 		for _, x := range pre {
 			p.line("  %-9s %s", x.State, x.Title)

@@ -58,7 +58,9 @@ type OpenGate struct{ Gate gate.ID }
 // until the reply comes.
 type SealGate struct {
 	Session *gate.Session
-	Seen    map[string]bool
+	// Seen are the sections that were on screen of the plan with hash SeenOf.
+	Seen   map[string]bool
+	SeenOf string
 }
 
 // NoteRefusals writes refused attempts into the journal.

@@ -75,13 +75,14 @@ func (g *Gates) Word(id gate.ID) string {
 	}
 }
 
-// FactsWith are the gate facts with what the person has had on screen.
-func (g *Gates) FactsWith(seen map[string]bool) *gate.Facts {
+// FactsWith are the gate facts with what the person has had on screen of the
+// plan with the hash seenOf.
+func (g *Gates) FactsWith(seen map[string]bool, seenOf string) *gate.Facts {
 	if g.Facts == nil {
 		return &gate.Facts{}
 	}
 	f := *g.Facts
-	f.Seen = seen
+	f.Seen, f.SeenOf = seen, seenOf
 	return &f
 }
 

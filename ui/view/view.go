@@ -24,6 +24,9 @@ type Env struct {
 	Now time.Time
 	// Operate is true when gate and run keys are armed.
 	Operate bool
+	// Covered is true while an overlay lies over the screen: what is drawn then
+	// has not been read.
+	Covered bool
 	Keys    keys.Table
 }
 

@@ -332,13 +332,13 @@ func (s *Session) freshFacts(ctx context.Context) *gate.Facts {
 	s.readLoops(ctx)
 	s.readRepo(ctx)
 	s.readPlan(ctx)
-	return s.Snapshot().Gates.FactsWith(nil)
+	return s.Snapshot().Gates.FactsWith(nil, "")
 }
 
 // sealGate commits an open gate.
 func (s *Session) sealGate(ctx context.Context, a session.SealGate) (session.Reply, error) {
 	fresh := s.freshFacts(ctx)
-	fresh.Seen = a.Seen
+	fresh.Seen, fresh.SeenOf = a.Seen, a.SeenOf
 	seal, err := a.Session.Commit(s.opt.Now(), fresh, s.presence(ctx))
 	if err != nil {
 		s.noteRefusals(ctx, a.Session.TakeRefusals())

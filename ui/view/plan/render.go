@@ -111,7 +111,9 @@ func (s *Screen) textBox(e *view.Env, w, h int, fr framer) []string {
 		lines = append(lines, t)
 	}
 	if s.uncounted == "" {
-		s.page.show(s.top, ih, func(from, to int) { s.reading.Show(from, to) })
+		if !e.Covered {
+			s.page.show(s.top, ih, func(from, to int) { s.reading.Show(from, to) })
+		}
 	}
 	title := fileName(e)
 	if e.Snap.Plan.Origin.Status == fact.Torn {
