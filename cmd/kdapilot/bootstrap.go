@@ -3,14 +3,12 @@ package main
 import (
 	"context"
 	"fmt"
-	"os"
 	"path/filepath"
 
 	"github.com/spf13/cobra"
 
-	"kdapilot/engine/preflight"
+	"kdapilot/cmd/kdapilot/ready"
 	"kdapilot/probes/bootstrap"
-	"kdapilot/probes/host"
 )
 
 // bootstrapFlags are the arguments of `kdapilot bootstrap`.
@@ -83,20 +81,19 @@ func runBootstrap(ctx context.Context, s streams, f bootstrapFlags) error {
 }
 
 func (f bootstrapFlags) options() (bootstrap.Options, error) {
-	o := bootstrap.Options{Skills: f.skills, Flyprof: f.flyprof, Reinstall: f.reinstall}
-	o.Names = append(preflight.SkillNames(), "flydsl-task-setup")
-	if o.Skills == "" {
-		o.Skills = host.SkillsDir(os.Environ())
+	c, err := loadConfig()
+	if err != nil {
+		return bootstrap.Options{}, err
 	}
-	from := f.from
-	if len(from) == 0 {
-		c, err := loadConfig()
-		if err != nil {
-			return o, err
-		}
-		from = []string{filepath.Join(c.Workspace, "rocm-KDA-pilot")}
+	o := ready.Bootstrap(nil, c.Workspace)
+	o.Flyprof, o.Reinstall = f.flyprof, f.reinstall
+	if f.skills != "" {
+		o.Skills = f.skills
 	}
-	for _, dir := range from {
+	if len(f.from) > 0 {
+		o.From = nil
+	}
+	for _, dir := range f.from {
 		abs, err := filepath.Abs(dir)
 		if err != nil {
 			return o, err

@@ -4,18 +4,15 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
-	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"kdapilot/cmd/kdapilot/families"
 	"kdapilot/engine/family"
 	"kdapilot/engine/text"
 	"kdapilot/probes/readfile"
-	"kdapilot/templates"
 )
 
 // newFamily builds `kdapilot family list|show|lint`.
@@ -42,8 +39,8 @@ func newFamilyList(s streams) *cobra.Command {
 		RunE: func(*cobra.Command, []string) error {
 			var all []family.Family
 			p := printer{w: s.out}
-			for _, name := range familyNames() {
-				f, err := familyByName(name)
+			for _, name := range families.Names() {
+				f, err := families.Load(name)
 				if err != nil {
 					return exitWith(exitConfig, "%w", err)
 				}
@@ -67,13 +64,13 @@ func newFamilyShow(s streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "show NAME", Short: "One family, or its contract template", Args: usageArgs(cobra.ExactArgs(1)),
 		RunE: func(_ *cobra.Command, args []string) error {
-			f, err := familyByName(args[0])
+			f, err := families.Load(args[0])
 			if err != nil {
 				return exitWith(familyExit(err), "%w", err)
 			}
 			switch {
 			case contract:
-				c, err := contractOf(args[0])
+				c, err := families.Contract(args[0])
 				if err == nil {
 					_, err = io.WriteString(s.out, c)
 				}
@@ -135,7 +132,7 @@ func newFamilyLint(s streams) *cobra.Command {
 		Use: "lint [NAME|FILE]...", Short: "Check families: all shipped ones, or those named", Args: usageArgs(cobra.ArbitraryArgs),
 		RunE: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				args = familyNames()
+				args = families.Names()
 			}
 			var all []lintJSON
 			bad := false
@@ -165,7 +162,7 @@ func newFamilyLint(s streams) *cobra.Command {
 
 func lintOne(arg string) lintJSON {
 	l := lintJSON{Family: arg, Problems: []family.Problem{}}
-	b, err := familyTOML(arg)
+	b, err := families.TOML(arg)
 	name := arg
 	if strings.ContainsRune(arg, '/') || strings.HasSuffix(arg, ".toml") {
 		name = filepath.Base(filepath.Dir(arg))
@@ -200,66 +197,6 @@ func printLint(p *printer, all []lintJSON) {
 			}
 		}
 	}
-}
-
-// familyDir is the user's own folder of families, "" when there is no home.
-func familyDir() string {
-	dir, err := os.UserConfigDir()
-	if err != nil {
-		return ""
-	}
-	return filepath.Join(dir, "kdapilot", "families")
-}
-
-// familyNames are the shipped families and the user's own, sorted.
-func familyNames() []string {
-	names := templates.Families()
-	if entries, err := os.ReadDir(familyDir()); err == nil {
-		for _, e := range entries[:min(len(entries), 500)] {
-			if e.IsDir() {
-				names = append(names, e.Name())
-			}
-		}
-	}
-	slices.Sort(names)
-	return slices.Compact(names)
-}
-
-// familyTOML gives a family's bytes: the user's own go before the shipped ones.
-func familyTOML(name string) ([]byte, error) {
-	if filepath.Base(name) != name || name == "." || name == ".." {
-		return nil, fmt.Errorf("family %q: expected a name", text.Line(name))
-	}
-	if dir := familyDir(); dir != "" {
-		b, _, err := readfile.All(filepath.Join(dir, name, "family.toml"), family.MaxSize)
-		if !errors.Is(err, fs.ErrNotExist) {
-			return b, err
-		}
-	}
-	return templates.FamilyTOML(name)
-}
-
-func familyByName(name string) (family.Family, error) {
-	b, err := familyTOML(name)
-	if err != nil {
-		return family.Family{}, err
-	}
-	return family.Parse(name, b)
-}
-
-// contractOf gives a family's contract template; a user's own gets the shared
-// parts in front as the shipped ones do.
-func contractOf(name string) (string, error) {
-	if dir := familyDir(); dir != "" && filepath.Base(name) == name {
-		b, _, err := readfile.All(filepath.Join(dir, name, "contract.md.tmpl"), family.MaxSize)
-		if err == nil {
-			return templates.Common() + string(b), nil
-		}
-		if !errors.Is(err, fs.ErrNotExist) {
-			return "", err
-		}
-	}
-	return templates.Contract(name)
 }
 
 // familyExit tells a family that is not there from one that is broken.

@@ -12,6 +12,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"kdapilot/cmd/kdapilot/families"
+	"kdapilot/cmd/kdapilot/ready"
 	"kdapilot/engine/family"
 	"kdapilot/engine/preflight"
 	"kdapilot/engine/task"
@@ -144,7 +146,7 @@ func planNew(ctx context.Context, s streams, f newFlags) (newPlan, error) {
 	if err := f.defaults(); err != nil {
 		return p, err
 	}
-	fam, err := familyByName(f.family)
+	fam, err := families.Load(f.family)
 	if err != nil {
 		return p, exitWith(familyExit(err), "--family %s: %w", f.family, err)
 	}
@@ -170,7 +172,7 @@ func planNew(ctx context.Context, s streams, f newFlags) (newPlan, error) {
 	if p.task, err = f.task(fam, commit, is); err != nil {
 		return p, err
 	}
-	p.spec = worktree.Spec{Slug: f.slug, Host: f.host, Path: worktree.Path(f.workspace, f.slug), Commit: commit, BuildFrom: f.buildFrom, Exclude: excludeLines(&fam)}
+	p.spec = worktree.Spec{Slug: f.slug, Host: f.host, Path: worktree.Path(f.workspace, f.slug), Commit: commit, BuildFrom: f.buildFrom, Exclude: ready.ExcludeLines(&fam)}
 	if p.spec.Files, err = f.files(ctx, fam, p, is); err != nil {
 		return p, err
 	}
@@ -186,7 +188,7 @@ func (f *newFlags) defaults() error {
 	case f.slug == "":
 		return exitWith(exitUsage, "new: --slug is missing")
 	case f.family == "":
-		return exitWith(exitUsage, "new: --family is missing; one of %s", strings.Join(familyNames(), ", "))
+		return exitWith(exitUsage, "new: --family is missing; one of %s", strings.Join(families.Names(), ", "))
 	case f.issue != "" && f.issueFile != "":
 		return exitWith(exitUsage, "new: give --issue or --issue-file, not both")
 	}
@@ -243,7 +245,7 @@ func (f *newFlags) task(fam family.Family, commit string, is issueText) (task.Ta
 // files are what goes into the worktree, the draft last but one: task.toml is
 // the mark of a finished task.
 func (f *newFlags) files(ctx context.Context, fam family.Family, p newPlan, is issueText) ([]worktree.File, error) {
-	contract, err := contractOf(fam.Name)
+	contract, err := families.Contract(fam.Name)
 	if err != nil {
 		return nil, exitWith(exitConfig, "contract of %s: %w", fam.Name, err)
 	}

@@ -2,20 +2,16 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
 
-	"kdapilot/engine/family"
+	"kdapilot/cmd/kdapilot/ready"
 	"kdapilot/engine/preflight"
 	"kdapilot/engine/session"
-	"kdapilot/probes/gitrepo"
-	"kdapilot/probes/gpu"
 	"kdapilot/probes/host"
-	"kdapilot/probes/run"
-	"kdapilot/probes/store"
-	"kdapilot/probes/worktree"
 )
 
 // newPreflight builds `kdapilot preflight [DIR]`.
@@ -65,23 +61,12 @@ looked at or could not be told.`,
 	return cmd
 }
 
-// preflightOptions joins the probes for one worktree. A task or family that can
-// not be read does not stop the checks: they then say what is not known.
+// preflightOptions joins the probes for one worktree.
 func preflightOptions(root string) (host.Options, error) {
-	t, err := store.New(root).Task()
+	o, err := ready.Options(root)
 	if err != nil {
-		return host.Options{}, exitWith(exitConfig, "%w", err)
+		return o, exitWith(exitConfig, "%w", err)
 	}
-	o := host.Options{Root: root, Task: t, Git: gitrepo.Git{}, GPUs: gpu.Scan, Before: host.Load(root).Result}
-	if t.Family != "" {
-		f, err := familyByName(t.Family)
-		if err != nil {
-			return o, exitWith(exitConfig, "family %s: %w", t.Family, err)
-		}
-		o.Family = &f
-	}
-	o.Runs, err = run.New(run.Local{}).List(root)
-	o.RunsKnown = err == nil
 	return o, nil
 }
 
@@ -158,57 +143,21 @@ func preflightExit(r *preflight.Result) error {
 	return exitQuietly(code)
 }
 
-// doFix does one repair by name.
+// doFix does one repair by name and says what it did.
 func doFix(ctx context.Context, s streams, name string, o host.Options) error {
-	switch name {
-	case preflight.FixCodex:
-		return nil // asking is the repair
-	case preflight.FixSkills:
-		return runBootstrap(ctx, s, bootstrapFlags{})
-	case preflight.FixRunEnv, preflight.FixExclude, preflight.FixBase:
-		return doSteps(ctx, s, name, o)
-	default:
-		return exitWith(exitUsage, "--fix %s: expected runenv, exclude, base-branch, codex or skills", name)
+	cfg, err := loadConfig()
+	if err != nil {
+		return err
 	}
-}
-
-func doSteps(ctx context.Context, s streams, name string, o host.Options) error {
-	git := gitrepo.Git{}
-	if name == preflight.FixBase {
-		if o.Task.BaseBranch == "" || o.Task.BaseCommit == "" {
-			return exitWith(exitConfig, "--fix base-branch: task.toml names no base_branch and base_commit")
-		}
-		if err := git.CreateBranch(ctx, o.Root, o.Task.BaseBranch, o.Task.BaseCommit); err != nil {
-			return err
-		}
-		fmt.Fprintf(s.err, "made: local branch %s at %s\n", o.Task.BaseBranch, o.Task.BaseCommit)
-		return nil
+	said, err := ready.Repair(ctx, name, o, cfg.Workspace)
+	for _, l := range said {
+		fmt.Fprintln(s.err, l)
 	}
-	step := worktree.NewFile(o.Root, worktree.File{Path: worktree.RunEnvPath, Bytes: worktree.RunEnv(o.Root), What: "run environment"})
-	if name == preflight.FixExclude {
-		r := git.Snapshot(ctx, o.Root, "")
-		step = worktree.Exclude(r.CommonDir, excludeLines(o.Family))
+	if errors.Is(err, ready.ErrNoRepair) {
+		return exitWith(exitUsage, "--fix %s: %w", name, ready.ErrNoRepair)
 	}
-	if step.Status != worktree.Todo {
-		fmt.Fprintf(s.err, "%s: %s %s\n", step.What, step.Status, step.Why)
-		if step.Status == worktree.There {
-			return nil
-		}
-		return exitWith(exitConfig, "--fix %s: %s: %s", name, step.What, step.Why)
+	if err != nil {
+		return exitWith(exitConfig, "--fix %s: %w", name, err)
 	}
-	return worktree.Do(ctx, []worktree.Step{step}, func(st worktree.Step) { fmt.Fprintf(s.err, "made: %s\n", st.What) })
-}
-
-// excludeLines are the ignore lines of a task: build products and the CSV files
-// that the family's harness leaves in the worktree.
-func excludeLines(f *family.Family) []string {
-	lines := worktree.ExcludeLines()
-	if f != nil && (f.Harness.Root == "" || f.Harness.Root == "worktree") {
-		for _, g := range f.Harness.CSV {
-			if g != "" && !strings.ContainsAny(g, "\n\r!#") {
-				lines = append(lines, "/"+strings.TrimPrefix(g, "/"))
-			}
-		}
-	}
-	return lines
+	return nil
 }

@@ -39,7 +39,7 @@ Without a subcommand it opens the cockpit on DIR (default: this folder).`,
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.AddCommand(
 		newShow(s), newReview(s), newDemo(s), newRun(s), newCompare(s),
-		newNumerics(s), newSupervise(), newSim(s), newResetTerminal(s),
+		newNumerics(s), newNew(s), newTask(s), newFamily(s), newPreflight(s), newBootstrap(s), newSupervise(), newSim(s), newResetTerminal(s),
 	)
 	return root
 }

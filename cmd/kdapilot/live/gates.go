@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 
+	"kdapilot/cmd/kdapilot/families"
 	"kdapilot/engine/fact"
 	"kdapilot/engine/family"
 	"kdapilot/engine/gate"
@@ -94,7 +95,7 @@ func (s *Session) readFamily(t task.Task) {
 	if name == "" {
 		name = defaultFamily
 	}
-	f, err := loadFamily(name)
+	f, err := families.Load(name)
 	if err != nil {
 		s.apply(session.FamilyRead{Why: oneLine(err)})
 		return
