@@ -6,6 +6,7 @@ import (
 	"kdapilot/ui/view/overview"
 	"kdapilot/ui/view/plan"
 	"kdapilot/ui/view/runs"
+	"kdapilot/ui/view/setup"
 )
 
 // standardTabs are the numbered screens, in the order of their keys.
@@ -17,5 +18,6 @@ func standardTabs() []tab {
 		{keys.GoStalls, "4", "stalls", keys.Stalls, "stalls", &absent{keys.Stalls, "stalls"}},
 		{keys.GoBench, "5", "bench", keys.Bench, "bench", bench.New()},
 		{keys.GoRuns, "6", "runs", keys.Runs, "runs", runs.New()},
+		{keys.GoSetup, "9", "setup", keys.Setup, "setup", setup.New()},
 	}
 }

@@ -41,7 +41,11 @@ func openCockpit(ctx context.Context, s streams, opt live.Options) error {
 	if err != nil {
 		return fmt.Errorf("find this program: %w", err)
 	}
-	opt.Self, opt.TTY = self, true
+	cfg, err := loadConfig()
+	if err != nil {
+		return err
+	}
+	opt.Self, opt.TTY, opt.Workspace = self, true, cfg.Workspace
 	// SIGHUP ends the cockpit cleanly; runs go on, they have their own session.
 	ctx, stop := signal.NotifyContext(ctx, syscall.SIGHUP, syscall.SIGTERM, syscall.SIGINT)
 	defer stop()
@@ -50,16 +54,12 @@ func openCockpit(ctx context.Context, s streams, opt live.Options) error {
 		return err
 	}
 	defer ses.Close()
-	return drive(ctx, s, ses, opt.Mode == session.Offline)
+	return drive(ctx, s, ses, cfg, opt.Mode == session.Offline)
 }
 
 // drive runs the terminal program on a session until the person or a signal
 // ends it.
-func drive(ctx context.Context, s streams, ses *live.Session, readOnly bool) error {
-	cfg, err := loadConfig()
-	if err != nil {
-		return err
-	}
+func drive(ctx context.Context, s streams, ses *live.Session, cfg config, readOnly bool) error {
 	caps := uiterm.Detect(os.Getenv)
 	theme, err := caps.Theme(cfg.Theme)
 	if err != nil {

@@ -9,8 +9,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"kdapilot/cmd/kdapilot/live"
+	"kdapilot/cmd/kdapilot/ready"
 	"kdapilot/engine/session"
 	"kdapilot/probes/demo"
+	"kdapilot/probes/host"
 )
 
 // newDemo opens the cockpit on a made-up world whose tools this binary plays.
@@ -45,6 +47,9 @@ func runDemo(ctx context.Context, s streams, dir string, keep, makeOnly bool) er
 		return err
 	}
 	keep = keep || dir != "" || makeOnly
+	if err := demoPreflight(ctx, world.Worktree); err != nil {
+		return err
+	}
 	if makeOnly {
 		_, err := fmt.Fprintln(s.out, world.Worktree)
 		return err
@@ -65,6 +70,21 @@ func runDemo(ctx context.Context, s streams, dir string, keep, makeOnly bool) er
 	if rmErr := demo.Remove(world); rmErr != nil && err == nil {
 		err = rmErr
 	}
+	return err
+}
+
+// demoPreflight makes the checks on the stand-ins of a world once, as `kdapilot
+// new` does on a host.
+func demoPreflight(ctx context.Context, root string) error {
+	o, err := ready.Options(root)
+	if err != nil {
+		return fmt.Errorf("demo: preflight: %w", err)
+	}
+	if o.Before != nil {
+		return nil // the world was opened before
+	}
+	o.AskCodex = true // a stand-in answers
+	_, err = host.Save(root, host.Run(ctx, o, nil))
 	return err
 }
 

@@ -13,7 +13,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"kdapilot/cmd/kdapilot/ready"
 	"kdapilot/engine/preflight"
+	"kdapilot/probes/demo"
 	"kdapilot/probes/host"
 	"kdapilot/probes/worktree"
 )
@@ -453,4 +455,34 @@ func FuzzIssueText(f *testing.F) {
 			t.Errorf("control characters in %q", q)
 		}
 	})
+}
+
+// The made-up host of the demo lets every check look at something, so that gate
+// 2 can be tried; what stands in says so.
+func TestDemoWorldPassesItsOwnPreflight(t *testing.T) {
+	world, err := demo.Make(t.Context(), t.TempDir(), "/bin/true")
+	if err != nil {
+		t.Fatal(err)
+	}
+	// python3 of the world is this program, which is not built here.
+	o, err := ready.Options(world.Worktree)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := host.Run(t.Context(), o, nil)
+	for _, row := range r.Rows {
+		switch {
+		case row.ID == preflight.Import || row.ID == preflight.Codex:
+		case row.State != preflight.Green:
+			t.Errorf("%s is %s: %v", row.ID, row.State, row.Seen)
+		}
+	}
+	if got := strings.Join(r.Row(preflight.MergeGate).Seen, " "); !strings.Contains(got, demo.Mark) {
+		t.Errorf("merge gate %q does not say %s", got, demo.Mark)
+	}
+	o.Task.Simulated = false
+	r = host.Run(t.Context(), o, nil)
+	if real := r.Row(preflight.MergeGate); real.State == preflight.Green {
+		t.Error("a simulated run counts as merge gate of a real task")
+	}
 }

@@ -268,10 +268,12 @@ func preflight(f *Facts) Precondition {
 	}
 	switch age := f.Now.Sub(f.Preflight.At); {
 	case p.State == NotRun && f.Preflight.Due:
-		p.State, p.Clears = Unknown, "run it"
+		p.State, p.Clears = Unknown, "run it on the setup screen"
 		p.Evidence = append(p.Evidence, "not run")
+	case p.State == Red:
+		p.Clears = "see the setup screen: what was seen, what to do, and the checks again"
 	case p.State == Green && age > preflightAge:
-		p.State, p.Clears = Red, "run it again"
+		p.State, p.Clears = Red, "run it again on the setup screen"
 		p.Evidence = append(p.Evidence, fmt.Sprintf("%d hours old, at most %d count", int(age.Hours()), int(preflightAge.Hours())))
 	}
 	return p

@@ -84,6 +84,7 @@ func TestForGate(t *testing.T) {
 		{"good", Stored{Result: good, Hash: "h", Here: &same}, now.Add(time.Hour), gate.Green, "60 min"},
 		{"old", Stored{Result: good, Here: &same}, now.Add(25 * time.Hour), gate.Red, "25 h old"},
 		{"from the future", Stored{Result: good}, now.Add(-time.Hour), gate.Red, "future"},
+		{"not compared", Stored{Result: good}, now, gate.Unknown, "nobody compared"},
 		{"HEAD moved", Stored{Result: good, Here: &moved}, now, gate.Red, "HEAD: was abc, is def"},
 		{"red row", Stored{Result: whole(map[ID]State{Codex: NotRun}, nil), Here: &same}, now, gate.Red, "PF-01 not run"},
 	}

@@ -183,7 +183,7 @@ func ForGate(s Stored, now time.Time) gate.Preflight {
 		if s.Why != "" {
 			return gate.Preflight{State: gate.Red, Hash: s.Hash, Text: "preflight result: " + s.Why}
 		}
-		return gate.Preflight{State: gate.NotRun, Text: "no preflight was run in this worktree (kdapilot preflight)"}
+		return gate.Preflight{State: gate.NotRun, Due: true, Text: "no preflight was run in this worktree (kdapilot preflight)"}
 	}
 	p := gate.Preflight{State: gate.Green, At: r.At, Hash: s.Hash}
 	old := now.Sub(r.At)
@@ -201,6 +201,8 @@ func ForGate(s Stored, now time.Time) gate.Preflight {
 		p.State, p.Text = gate.Red, strings.Join(ids, ", ")
 	case old > MaxAge || old < -time.Minute:
 		p.State, p.Text = gate.Red, "the result is "+age(old)+", at most 24 h count"
+	case s.Here == nil:
+		p.State, p.Text = gate.Unknown, "nobody compared the result with this host"
 	case len(drift) > 0:
 		p.State, p.Text = gate.Red, "PF-12: "+strings.Join(drift, "; ")
 	case r.State != Green && r.State != Amber:

@@ -139,6 +139,9 @@ type GateRunFacts struct {
 	BaseCommit string
 	RunsKnown  bool
 	Runs       []runs.Run
+	// Simulated is true for a made-up task: there a stand-in's run counts, for
+	// nothing in it is evidence. Nowhere else does it.
+	Simulated bool
 }
 
 // JudgeMergeGate is PF-07: the gate must have run to its end at the base, so
@@ -158,9 +161,13 @@ func JudgeMergeGate(f GateRunFacts) Row {
 		if !isMergeGate(r.Manifest) {
 			continue
 		}
-		why := unfit(r, f.BaseCommit)
+		why := unfit(r, f)
 		if why == "" {
-			return row(MergeGate, Green, "", string(r.ID)+": exit 0 at "+short(f.BaseCommit), strings.Join(r.Manifest.Argv, " "))
+			seen = []string{string(r.ID) + ": exit 0 at " + short(f.BaseCommit), strings.Join(r.Manifest.Argv, " ")}
+			if r.Manifest.Simulated {
+				seen = append(seen, "SIMULATED")
+			}
+			return row(MergeGate, Green, "", seen...)
 		}
 		seen = append(seen, string(r.ID)+": "+why)
 	}
@@ -176,11 +183,11 @@ func isMergeGate(m runs.Manifest) bool {
 	return script && (full || slices.Contains(m.Argv, "RUN_TESTS_FULL=1"))
 }
 
-// unfit says why a run does not prove the gate at base; "" when it does.
-func unfit(r runs.Run, base string) string {
-	m := r.Manifest
+// unfit says why a run does not prove the gate at the base; "" when it does.
+func unfit(r runs.Run, f GateRunFacts) string {
+	m, base := r.Manifest, f.BaseCommit
 	switch {
-	case m.Simulated:
+	case m.Simulated && !f.Simulated:
 		return "SIMULATED"
 	case m.Head != base:
 		return "ran at " + short(orNone(m.Head, "an unknown commit")) + ", the base is " + short(base)

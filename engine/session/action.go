@@ -66,6 +66,15 @@ type SealGate struct {
 // NoteRefusals writes refused attempts into the journal.
 type NoteRefusals struct{ List []gate.Refusal }
 
+// CheckHost makes all preflight checks again; rows come in Snapshot.Preflight
+// and the result is stored. AskModel also asks the reviewer's model, which is
+// paid for.
+type CheckHost struct{ AskModel bool }
+
+// RepairHost does one repair that a preflight row names, and checks again.
+// Dangerous.
+type RepairHost struct{ Name string }
+
 // Deliver hands the sealed start command of gate 2 to where a person picked.
 type Deliver struct {
 	Route DeliverRoute
@@ -118,6 +127,8 @@ func (CancelRun) action()    {}
 func (OpenGate) action()     {}
 func (SealGate) action()     {}
 func (NoteRefusals) action() {}
+func (CheckHost) action()    {}
+func (RepairHost) action()   {}
 func (Deliver) action()      {}
 func (ListPanes) action()    {}
 func (WriteFile) action()    {}

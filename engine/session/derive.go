@@ -18,6 +18,7 @@ func derive(s *Snapshot) {
 	var n notices
 	n.repo(s)
 	n.gates(s)
+	n.preflight(s)
 	n.loops(s)
 	n.plan(s)
 	n.stalls(s)

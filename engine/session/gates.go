@@ -1,12 +1,14 @@
 package session
 
 import (
+	"strings"
 	"time"
 
 	"kdapilot/engine/fact"
 	"kdapilot/engine/family"
 	"kdapilot/engine/gate"
 	"kdapilot/engine/plan"
+	"kdapilot/engine/preflight"
 	"kdapilot/engine/task"
 )
 
@@ -120,7 +122,29 @@ func (f PlanRead) into(s *Snapshot) {
 // GatesRead are the gates as seals, git and files say now.
 type GatesRead struct{ Gates Gates }
 
-func (f GatesRead) into(s *Snapshot) { s.Gates = f.Gates }
+func (f GatesRead) into(s *Snapshot) {
+	s.Gates = f.Gates
+	s.bindPreflight()
+}
+
+// PreflightRead is preflight as it stands.
+type PreflightRead struct{ Live preflight.Live }
+
+func (f PreflightRead) into(s *Snapshot) {
+	s.Preflight = f.Live
+	s.bindPreflight()
+}
+
+// bindPreflight hands the newest result to the gates, whichever of the two was
+// read last.
+func (s *Snapshot) bindPreflight() {
+	if s.Gates.Facts == nil {
+		return
+	}
+	f := *s.Gates.Facts
+	f.Preflight = preflight.ForGate(s.Preflight.Stored, f.Now)
+	s.Gates.Facts = &f
+}
 
 // gates adds what the gates have to say.
 func (n *notices) gates(s *Snapshot) {
@@ -157,6 +181,21 @@ func (n *notices) plan(s *Snapshot) {
 	for _, i := range s.Plan.Issues {
 		if i.Blocks {
 			n.list = append(n.list, Notice{Severity: Amber, Area: "plan", Text: i.Title + ": " + i.Text, Path: s.Plan.Origin.Path, Line: i.Line})
+		}
+	}
+}
+
+// preflight says which checks hold something shut. A result that is only older
+// than HEAD is gate 2's business: in a loop HEAD moves all the time.
+func (n *notices) preflight(s *Snapshot) {
+	p := &s.Preflight
+	switch {
+	case p.Running:
+	case p.Stored.Why != "":
+		n.list = append(n.list, Notice{Severity: Red, Area: "setup", Text: "preflight result: " + p.Stored.Why, Path: preflight.File})
+	case p.Stored.Result != nil:
+		for _, r := range p.Stored.Result.Holding() {
+			n.list = append(n.list, Notice{Severity: Red, Area: "setup", Text: "preflight " + string(r.ID) + " " + string(r.State) + ": " + strings.Join(r.Seen[:min(len(r.Seen), 1)], ""), Path: preflight.File})
 		}
 	}
 }

@@ -46,6 +46,7 @@ const (
 	LoopMoved  EventKind = "loop moved"
 	ProbeLost  EventKind = "probe lost"
 	Started    EventKind = "loop started"
+	Checked    EventKind = "preflight done"
 )
 
 // Event is one must-deliver event. Text is one clean line for the message row.

@@ -7,6 +7,7 @@ import (
 	"kdapilot/engine/fact"
 	"kdapilot/engine/family"
 	"kdapilot/engine/loop"
+	"kdapilot/engine/preflight"
 	"kdapilot/engine/repo"
 	"kdapilot/engine/runs"
 	"kdapilot/engine/stall"
@@ -45,6 +46,9 @@ type Snapshot struct {
 	Loops     loop.Set  `json:"loops"`
 	Plan      Plan      `json:"plan"`
 	Gates     Gates     `json:"gates"`
+	// Preflight is the stored result beside the environment as it is, and the
+	// rows of a run of the checks that is under way.
+	Preflight preflight.Live `json:"-"`
 
 	// Bundles are the flyprof bundles found under Root, newest first. Analyses
 	// holds those that were opened, by Bundle.Path.

@@ -23,6 +23,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"strings"
 	"syscall"
 )
 
@@ -123,6 +124,8 @@ func Python(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		return Harness(ctx, args[1:], stdout, stderr)
 	case len(args) > 1 && args[0] == "-m" && args[1] == "pytest":
 		return pytest(ctx, args[2:], stdout)
+	case len(args) > 1 && args[0] == "-c" && strings.Contains(args[1], "flydsl._mlir"):
+		return importBindings(stdout, stderr)
 	case args[0] == "-c", args[0] == "--version", args[0] == "-V":
 		fmt.Fprintln(stdout, "Python "+Mark)
 		return 0

@@ -48,24 +48,9 @@ func (w *world) pastRun(preset, arm string, seed uint64) error {
 	if err != nil {
 		return err
 	}
-	head, err := w.git(w.l.Worktree, "rev-parse", "HEAD")
+	m, dir, err := w.manifest(preset, cmd, arm, seed)
 	if err != nil {
 		return err
-	}
-	id := runs.ID(fmt.Sprintf("%s-%s-%04x", w.now.UTC().Format("20060102-150405"), preset, 0x5100+seed))
-	dir := filepath.Join(w.l.Worktree, ".humanize", "kdapilot", "runs", string(id))
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return err
-	}
-	judge, err := hashed(w.l.Worktree, harnessRel)
-	if err != nil {
-		return err
-	}
-	expected, clean := len(cmd.Expected), 0
-	m := runs.Manifest{
-		Version: runs.FormatVersion, ID: id, Preset: preset, Kind: runs.Harness, Family: Family, Arm: arm, Simulated: true, Argv: cmd.Argv, Env: envMap(cmd.Env),
-		Cwd: cmd.Cwd, Worktree: w.l.Worktree, Branch: Branch, Head: head, DirtyFiles: &clean, GPUs: []runs.GPU{{Index: 0, Name: GPUName, Arch: Arch}},
-		Place: runs.Place{Host: Mark}, Harness: []runs.Hashed{judge}, ExpectedCells: &expected, Captures: []string{"fmha_*.csv"}, Started: w.now, GraceSeconds: 10, Executor: "local",
 	}
 	if err := writeJSON(filepath.Join(dir, "manifest.json"), m); err != nil {
 		return err
@@ -75,6 +60,29 @@ func (w *world) pastRun(preset, arm string, seed uint64) error {
 		return err
 	}
 	return w.closeRun(dir, m, exit, seconds)
+}
+
+// manifest makes the folder of a run that is made up, and says what it ran.
+func (w *world) manifest(preset string, cmd family.Command, arm string, seed uint64) (runs.Manifest, string, error) {
+	head, err := w.git(w.l.Worktree, "rev-parse", "HEAD")
+	if err != nil {
+		return runs.Manifest{}, "", err
+	}
+	id := runs.ID(fmt.Sprintf("%s-%s-%04x", w.now.UTC().Format("20060102-150405"), preset, 0x5100+seed))
+	dir := filepath.Join(w.l.Worktree, ".humanize", "kdapilot", "runs", string(id))
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return runs.Manifest{}, "", err
+	}
+	judge, err := hashed(w.l.Worktree, harnessRel)
+	if err != nil {
+		return runs.Manifest{}, "", err
+	}
+	expected, clean := len(cmd.Expected), 0
+	return runs.Manifest{
+		Version: runs.FormatVersion, ID: id, Preset: preset, Kind: runs.Harness, Family: Family, Arm: arm, Simulated: true, Argv: cmd.Argv, Env: envMap(cmd.Env),
+		Cwd: cmd.Cwd, Worktree: w.l.Worktree, Branch: Branch, Head: head, DirtyFiles: &clean, GPUs: []runs.GPU{{Index: 0, Name: GPUName, Arch: Arch}},
+		Place: runs.Place{Host: Mark}, Harness: []runs.Hashed{judge}, ExpectedCells: &expected, Captures: []string{"fmha_*.csv"}, Started: w.now, GraceSeconds: 10, Executor: "local",
+	}, dir, nil
 }
 
 func presetCommand(preset, worktree string) (family.Command, error) {

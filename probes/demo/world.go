@@ -54,7 +54,7 @@ func Make(ctx context.Context, dir, selfPath string) (Layout, error) {
 		do   func() error
 	}{
 		{"tools", w.tools}, {"host checkout", w.host}, {"task worktree", w.worktree}, {"contract and plan", w.contract},
-		{"baseline profile", w.before}, {"baseline runs", w.baseRuns}, {"finished loop", w.loop}, {"later profile", w.after}, {"candidate runs", w.candidateRuns},
+		{"baseline profile", w.before}, {"host stand-ins", w.standIns}, {"baseline runs", w.baseRuns}, {"merge gate run", w.mergeGate}, {"finished loop", w.loop}, {"later profile", w.after}, {"candidate runs", w.candidateRuns},
 		{"main moves on", w.mainMoves}, {"file times", w.times},
 	} {
 		if err := step.do(); err != nil {
@@ -202,7 +202,7 @@ func (w *world) worktree() error {
 			return err
 		}
 	}
-	exclude := "# written by kdapilot demo\n.humanize*\nprofile/\nfmha_*.csv\nbuild-fly\n__pycache__/\n"
+	exclude := "# written by kdapilot demo\n.humanize*\nprofile/\nfmha_*.csv\nbuild-fly\nbuild-fly-own\npython/flydsl/_mlir\n__pycache__/\n"
 	return write(filepath.Join(w.l.Host, ".git", "info", "exclude"), []byte(exclude), 0o644)
 }
 
@@ -229,8 +229,8 @@ func (w *world) contract() error {
 		return err
 	}
 	wt := w.l.Worktree
-	runenv := fmt.Sprintf("# %s: there are no bindings to point at\nexport PYTHONPATH=%s:%s\nexport LD_LIBRARY_PATH=%s\n", Mark,
-		quote(filepath.Join(wt, "python")), quote(wt), quote(filepath.Join(wt, "python")))
+	runenv := fmt.Sprintf("# %s: there are no bindings to point at\nexport PYTHONPATH=%s:%s\nexport LD_LIBRARY_PATH=%s\nexport FLY_BUILD_DIR=%s\n", Mark,
+		quote(filepath.Join(wt, "python")), quote(wt), quote(filepath.Join(wt, "python")), quote(filepath.Join(wt, buildDir)))
 	task := fmt.Sprintf("# %s\nslug = %q\nfamily = %q\narch = %q\nbase_branch = %q\nbase_commit = %q\nsimulated = true\n", Mark, Slug, Family, Arch, BaseBranch, w.l.BaseCommit)
 	for rel, b := range map[string][]byte{
 		"kernel-agent/draft.md": []byte(draft), "kernel-agent/refined-plan.md": plan.Bytes(), "kernel-agent/loop-01-plan.md": older,

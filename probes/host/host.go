@@ -201,6 +201,6 @@ func (c *checker) mergeGate() preflight.GateRunFacts {
 	script := filepath.Join("scripts", "run_tests.sh")
 	return preflight.GateRunFacts{
 		Script: script, Found: isFile(filepath.Join(c.Root, script)), BaseCommit: c.Task.BaseCommit,
-		RunsKnown: c.RunsKnown, Runs: c.Runs,
+		RunsKnown: c.RunsKnown, Runs: c.Runs, Simulated: c.Task.Simulated,
 	}
 }

@@ -33,8 +33,19 @@ func Save(root string, r preflight.Result) (hash string, err error) {
 	return hex.EncodeToString(sum[:]), nil
 }
 
-// Load reads the stored result. None is no error: Result is nil and Why empty.
+// Load reads the stored result. None is no error: Result is nil and Why empty. A
+// result of another worktree is none of this one.
 func Load(root string) preflight.Stored {
+	s := LoadCopy(root)
+	if s.Result != nil && s.Result.Worktree != root && real(s.Result.Worktree) != real(root) {
+		s.Result, s.Why = nil, "it is of another worktree, "+s.Result.Worktree
+	}
+	return s
+}
+
+// LoadCopy reads the result in a folder that was copied from elsewhere: to be
+// looked at, never for a gate.
+func LoadCopy(root string) preflight.Stored {
 	path := filepath.Join(root, preflight.File)
 	b, o, err := readfile.Hashed(path, preflight.MaxSize)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -46,10 +57,6 @@ func Load(root string) preflight.Stored {
 	s := preflight.Stored{Hash: o.SHA256}
 	if s.Result, err = preflight.Parse(preflight.File, b); err != nil {
 		s.Why = err.Error()
-		return s
-	}
-	if s.Result.Worktree != root && real(s.Result.Worktree) != real(root) {
-		s.Result, s.Why = nil, "it is of another worktree, "+s.Result.Worktree
 	}
 	return s
 }

@@ -8,6 +8,7 @@ const (
 	GoStalls   ID = "go.stalls"
 	GoBench    ID = "go.bench"
 	GoRuns     ID = "go.runs"
+	GoSetup    ID = "go.setup"
 
 	Up          ID = "move.up"
 	Down        ID = "move.down"
@@ -48,6 +49,8 @@ const (
 	Run      ID = "run"
 	RunAgain ID = "run.again"
 	Cancel   ID = "run.cancel"
+	Repair   ID = "setup.fix"
+	Check    ID = "setup.check"
 
 	ShowDiff   ID = "diff"
 	SetBase    ID = "base"
@@ -123,6 +126,8 @@ func operateActions() []Action {
 		{ID: Run, Keys: []string{"r"}, Short: "run", Long: "Choose a preset and run it", Contexts: in(Overview, Stalls, Bench, Runs), Dangerous: true, Operate: true},
 		{ID: RunAgain, Keys: []string{"R"}, Short: "run again", Long: "Run the selected run again with the same command", Contexts: in(Bench, Runs), Dangerous: true, Operate: true},
 		{ID: Cancel, Keys: []string{"x"}, Short: "cancel", Long: "Cancel the selected run, after a question", Contexts: in(Runs), Dangerous: true, Operate: true},
+		{ID: Check, Keys: []string{"c"}, Short: "check", Long: "Make all preflight checks again; on the row of the model, ask it too", Contexts: in(Setup), Operate: true},
+		{ID: Repair, Keys: []string{"F"}, Short: "repair", Long: "Do the repair that the selected check names, after a question", Contexts: in(Setup), Dangerous: true, Operate: true},
 		{ID: OpenG2, Keys: []string{"S"}, Short: "start loop", Long: "Open gate 2: start the loop", Contexts: in(Global), Dangerous: true, Operate: true},
 	}
 }
@@ -176,6 +181,7 @@ func tabActions() []Action {
 		{ID: GoStalls, Keys: []string{"4"}, Long: "Stalls", Contexts: in(Global)},
 		{ID: GoBench, Keys: []string{"5"}, Long: "Bench", Contexts: in(Global)},
 		{ID: GoRuns, Keys: []string{"6"}, Long: "Runs", Contexts: in(Global)},
+		{ID: GoSetup, Keys: []string{"9"}, Long: "Setup: preflight, check by check", Contexts: in(Global)},
 	}
 }
 

@@ -51,6 +51,10 @@ func (s *Session) Do(ctx context.Context, a session.Action) (session.Reply, erro
 	case session.NoteRefusals:
 		s.noteRefusals(ctx, a.List)
 		return session.Reply{}, nil
+	case session.CheckHost:
+		return s.checkHost(a.AskModel)
+	case session.RepairHost:
+		return s.repairHost(ctx, a.Name)
 	case session.Deliver:
 		return s.deliver(ctx, a)
 	case session.ListPanes:
@@ -199,7 +203,11 @@ func (s *Session) writeFile(a session.WriteFile) (session.Reply, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return session.Reply{}, fmt.Errorf("write: %w", err)
 	}
-	name := filepath.Join(dir, s.opt.Now().Format("20060102-150405")+"-"+filepath.Base(a.Name)+".txt")
+	base := filepath.Base(a.Name)
+	if filepath.Ext(base) == "" {
+		base += ".txt"
+	}
+	name := filepath.Join(dir, s.opt.Now().Format("20060102-150405")+"-"+base)
 	if err := os.WriteFile(name, []byte(a.Text), 0o644); err != nil {
 		return session.Reply{}, fmt.Errorf("write: %w", err)
 	}

@@ -332,6 +332,7 @@ func (s *Session) openGate(ctx context.Context, id gate.ID) (session.Reply, erro
 func (s *Session) freshFacts(ctx context.Context) *gate.Facts {
 	s.readLoops(ctx)
 	s.readRepo(ctx)
+	s.readReady(ctx)
 	s.readPlan(ctx)
 	return s.Snapshot().Gates.FactsWith(nil, "")
 }

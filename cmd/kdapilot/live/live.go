@@ -33,7 +33,9 @@ type Options struct {
 	Once bool
 	// TTY says that standard input and output are terminals; gates need it.
 	TTY bool
-	Now func() time.Time
+	// Workspace is where checkouts lie, for the repairs of preflight.
+	Workspace string
+	Now       func() time.Time
 }
 
 // Session is a session.Session on a folder.
@@ -55,8 +57,9 @@ type Session struct {
 	store   store.Store
 	plans   *plan.Reader
 	gates   *gateReader
+	ready   readiness
 
-	jobs struct{ repo, loops, plan, bundles, runs, state *job }
+	jobs struct{ repo, loops, plan, bundles, runs, state, ready *job }
 }
 
 var _ session.Session = (*Session)(nil)
@@ -97,6 +100,7 @@ func (s *Session) startJobs() {
 	s.jobs.bundles = newJob("find bundles", s.readBundles)
 	s.jobs.runs = newJob("list runs", s.readRuns)
 	s.jobs.state = newJob("read journal", s.readState)
+	s.jobs.ready = newJob("read preflight", s.readReady)
 	for _, j := range s.allJobs() {
 		s.wg.Add(1)
 		j.start(s.ctx, s.lost, s.wg.Done)
@@ -110,7 +114,7 @@ func (s *Session) startJobs() {
 }
 
 func (s *Session) allJobs() []*job {
-	return []*job{s.jobs.loops, s.jobs.repo, s.jobs.plan, s.jobs.runs, s.jobs.bundles, s.jobs.state}
+	return []*job{s.jobs.loops, s.jobs.repo, s.jobs.plan, s.jobs.runs, s.jobs.bundles, s.jobs.state, s.jobs.ready}
 }
 
 // Ready waits until everything has been read once.

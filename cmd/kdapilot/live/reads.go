@@ -60,6 +60,7 @@ func (s *Session) readRepo(ctx context.Context) {
 	}
 	s.apply(session.RepoRead{Repo: r, Now: s.opt.Now()})
 	s.roots.gitFolders(r)
+	s.headMoved(r.Head)
 	s.jobs.plan.poke()
 }
 

@@ -184,6 +184,8 @@ func (s *Session) hintPath(path string) {
 		}
 	case len(part) == 1:
 		s.pokeAll()
+	case rel == filepath.Join("kdapilot", "preflight.json"):
+		s.jobs.ready.poke()
 	case part[1] == "runs":
 		s.hintRun(part[2:])
 	case part[1] == "bundles":

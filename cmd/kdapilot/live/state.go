@@ -14,7 +14,6 @@ import (
 	"github.com/google/renameio/v2"
 
 	"kdapilot/engine/fact"
-	"kdapilot/engine/runs"
 	"kdapilot/engine/session"
 	"kdapilot/engine/text"
 	"kdapilot/probes/demo"
@@ -53,7 +52,7 @@ func (s *Session) host(ctx context.Context) session.Host {
 	switch {
 	case h.GPUStatus.Status != fact.NotRead || s.opt.Mode != session.Live:
 	case s.Snapshot().Simulated:
-		h.GPUs = []runs.GPU{{Index: 0, Name: demo.GPUName, Arch: demo.Arch}}
+		h.GPUs = demo.GPUs()
 		h.GPUStatus = fact.Origin{Status: fact.OK, ReadAt: s.opt.Now()}
 	default:
 		h.GPUs, h.GPUStatus = gpu.Scan(ctx)

@@ -15,11 +15,15 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"kdapilot/cmd/kdapilot/families"
+	"kdapilot/engine/fact"
 	"kdapilot/engine/family"
 	"kdapilot/engine/preflight"
+	"kdapilot/engine/runs"
 	"kdapilot/probes/bootstrap"
+	"kdapilot/probes/demo"
 	"kdapilot/probes/gitrepo"
 	"kdapilot/probes/gpu"
 	"kdapilot/probes/host"
@@ -29,7 +33,8 @@ import (
 )
 
 // Options are what preflight looks at in root. A task.toml or family that can
-// not be read is an error that names it.
+// not be read is an error that names it. The made-up task of the demo has a
+// made-up host.
 func Options(root string) (host.Options, error) {
 	t, err := store.New(root).Task()
 	if err != nil {
@@ -42,6 +47,12 @@ func Options(root string) (host.Options, error) {
 			return o, fmt.Errorf("family %s: %w", t.Family, err)
 		}
 		o.Family = &f
+	}
+	if t.Simulated {
+		o.Env = demo.HostEnv(root, os.Environ())
+		o.GPUs = func(context.Context) ([]runs.GPU, fact.Origin) {
+			return demo.GPUs(), fact.Origin{Status: fact.OK, ReadAt: time.Now()}
+		}
 	}
 	o.Runs, err = run.New(run.Local{}).List(root)
 	o.RunsKnown = err == nil

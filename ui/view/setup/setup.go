@@ -15,22 +15,8 @@ import (
 	"kdapilot/ui/view"
 )
 
-// Fix is the key action that repairs what the selected row names.
-const Fix keys.ID = "setup.fix"
-
-// Source is how the screen reaches preflight.
-type Source struct {
-	// Read gives the state of preflight in a snapshot.
-	Read func(*session.Snapshot) preflight.Live
-	// Check makes the checks again; Ask says that the model may be asked too.
-	Check func(ask bool) session.Action
-	// Repair does one fix by name. Dangerous.
-	Repair func(name string) session.Action
-}
-
 // Screen is the setup screen. The selection is a check's id.
 type Screen struct {
-	src    Source
 	sel    preflight.ID
 	top    int
 	page   int
@@ -39,7 +25,7 @@ type Screen struct {
 }
 
 // New returns the setup screen.
-func New(src Source) *Screen { return &Screen{src: src, page: 10} }
+func New() *Screen { return &Screen{page: 10} }
 
 // Context implements view.Screen.
 func (s *Screen) Context() keys.Context { return keys.Setup }
@@ -76,7 +62,7 @@ func (s *Screen) Selected(e *view.Env) string {
 func (s *Screen) rows(e *view.Env) []preflight.Shown {
 	f := view.NewFilter(s.filter)
 	var out []preflight.Shown
-	for _, r := range s.src.Read(e.Snap).Rows() {
+	for _, r := range e.Snap.Preflight.Rows() {
 		text := strings.Join(append([]string{string(r.ID), string(r.State), r.Title, r.Do}, r.Seen...), " ")
 		axis := func(name string) (string, bool) {
 			switch name {
@@ -120,9 +106,9 @@ func (s *Screen) Act(e *view.Env, id keys.ID) (view.Ask, bool) {
 		return view.Ask{}, true
 	}
 	switch id {
-	case keys.Run, keys.RunAgain:
+	case keys.Check:
 		return s.check(e, rows), true
-	case Fix:
+	case keys.Repair:
 		return s.fix(rows), true
 	case keys.Drill:
 		s.detail = len(rows) > 0
@@ -138,16 +124,16 @@ func (s *Screen) Act(e *view.Env, id keys.ID) (view.Ask, bool) {
 // check makes the checks again. On the row of the model it asks the model, which
 // costs money, so it is asked about first.
 func (s *Screen) check(e *view.Env, rows []preflight.Shown) view.Ask {
-	if s.src.Read(e.Snap).Running {
+	if e.Snap.Preflight.Running {
 		return view.Ask{Say: "checks are being made"}
 	}
 	if len(rows) == 0 || rows[s.index(rows)].ID != preflight.Codex {
-		return view.Ask{Do: []session.Action{s.src.Check(false)}, Say: "checking"}
+		return view.Ask{Do: []session.Action{session.CheckHost{}}, Say: "checking"}
 	}
 	return view.Ask{Confirm: &view.Confirm{
 		Title: "Ask the model?", Word: "ask",
 		Lines: []string{"One short request to the reviewer's model, at most 90 s.", "All other checks are made as well."},
-		Do:    []session.Action{s.src.Check(true)},
+		Do:    []session.Action{session.CheckHost{AskModel: true}},
 	}}
 }
 
@@ -162,7 +148,7 @@ func (s *Screen) fix(rows []preflight.Shown) view.Ask {
 	return view.Ask{Confirm: &view.Confirm{
 		Title: "Repair " + string(r.ID) + "?", Word: r.Fix,
 		Lines: append(append([]string{r.Title}, r.Seen...), "", "kdapilot preflight --fix "+r.Fix),
-		Do:    []session.Action{s.src.Repair(r.Fix)},
+		Do:    []session.Action{session.RepairHost{Name: r.Fix}},
 	}}
 }
 
@@ -175,7 +161,7 @@ func firstOf(a, b string) string {
 
 // Render implements view.Screen.
 func (s *Screen) Render(e *view.Env, w, h int) []string {
-	live := s.src.Read(e.Snap)
+	live := e.Snap.Preflight
 	rows := s.rows(e)
 	if len(rows) == 0 {
 		return frame("setup", s.empty(live, w), w, h, true, e.Look)

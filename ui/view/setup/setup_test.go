@@ -12,6 +12,7 @@ import (
 	"kdapilot/engine/runs"
 	"kdapilot/engine/session"
 	"kdapilot/ui/keys"
+	"kdapilot/ui/view"
 	"kdapilot/ui/view/viewtest"
 )
 
@@ -31,43 +32,25 @@ func sample() preflight.Live {
 	return preflight.Live{Stored: preflight.Stored{Result: r, Hash: "aa"}}
 }
 
-type checkAction struct {
-	session.Action
-	ask bool
-}
-
-type repairAction struct {
-	session.Action
-	name string
-}
-
-func screen(l preflight.Live) *Screen {
-	return New(Source{
-		Read:   func(*session.Snapshot) preflight.Live { return l },
-		Check:  func(ask bool) session.Action { return checkAction{ask: ask} },
-		Repair: func(name string) session.Action { return repairAction{name: name} },
-	})
-}
+func env(l preflight.Live) *view.Env { return viewtest.Env(&session.Snapshot{Preflight: l}) }
 
 func TestFrames(t *testing.T) {
-	e := viewtest.Env(&session.Snapshot{})
-	viewtest.Golden(t, "setup", screen(sample()), e)
-	viewtest.Golden(t, "setup-empty", screen(preflight.Live{}), e)
+	viewtest.Golden(t, "setup", New(), env(sample()))
+	viewtest.Golden(t, "setup-empty", New(), env(preflight.Live{}))
 }
 
 func TestAnySize(t *testing.T) {
-	e := viewtest.Env(&session.Snapshot{})
 	for _, l := range []preflight.Live{sample(), {}, {Running: true, Fresh: sample().Stored.Result.Rows[:2]}} {
 		rapid.Check(t, func(r *rapid.T) {
 			w, h := rapid.IntRange(20, 240).Draw(r, "w"), rapid.IntRange(3, 80).Draw(r, "h")
-			viewtest.Exact(t, screen(l).Render(e, w, h), w, h)
+			viewtest.Exact(t, New().Render(env(l), w, h), w, h)
 		})
 	}
 }
 
 func TestWhatHoldsComesFirst(t *testing.T) {
-	e := viewtest.Env(&session.Snapshot{})
-	s := screen(sample())
+	e := env(sample())
+	s := New()
 	s.Render(e, 120, 36)
 	if got := s.Selected(e); !strings.HasPrefix(got, "PF-04  red") || !strings.Contains(got, "FlyDSL-moe") {
 		t.Errorf("selected %q, want the red build row", got)
@@ -84,33 +67,32 @@ func TestWhatHoldsComesFirst(t *testing.T) {
 
 // Nothing is repaired and no model is asked on one key.
 func TestRepairAndModelAreAskedAbout(t *testing.T) {
-	e := viewtest.Env(&session.Snapshot{})
-	s := screen(sample())
+	e := env(sample())
+	s := New()
 	s.Show(e, "PF-03")
-	ask, ok := s.Act(e, Fix)
+	ask, ok := s.Act(e, keys.Repair)
 	if !ok || ask.Confirm == nil || ask.Confirm.Word != "runenv" || len(ask.Do) != 0 {
 		t.Errorf("fix: %+v", ask)
 	}
 	s.Show(e, "PF-04")
-	if ask, _ = s.Act(e, Fix); ask.Confirm != nil || !strings.Contains(ask.Say, "build.sh") {
+	if ask, _ = s.Act(e, keys.Repair); ask.Confirm != nil || !strings.Contains(ask.Say, "build.sh") {
 		t.Errorf("row without a repair: %+v, want what to do by hand", ask)
 	}
-	if ask, _ = s.Act(e, keys.Run); len(ask.Do) != 1 || ask.Do[0] != (checkAction{}) {
+	if ask, _ = s.Act(e, keys.Check); len(ask.Do) != 1 || ask.Do[0] != (session.CheckHost{}) {
 		t.Errorf("run: %+v", ask)
 	}
 	s.Show(e, "PF-01")
-	if ask, _ = s.Act(e, keys.Run); ask.Confirm == nil || len(ask.Do) != 0 || ask.Confirm.Do[0] != (checkAction{ask: true}) {
+	if ask, _ = s.Act(e, keys.Check); ask.Confirm == nil || len(ask.Do) != 0 || ask.Confirm.Do[0] != (session.CheckHost{AskModel: true}) {
 		t.Errorf("run on the model's row: %+v, want a question", ask)
 	}
-	running := screen(preflight.Live{Running: true})
-	if ask, _ = running.Act(e, keys.Run); len(ask.Do) != 0 {
+	if ask, _ = New().Act(env(preflight.Live{Running: true}), keys.Check); len(ask.Do) != 0 {
 		t.Errorf("run while running: %+v", ask)
 	}
 }
 
 func BenchmarkRender(b *testing.B) {
-	e := viewtest.Env(&session.Snapshot{})
-	s := screen(sample())
+	e := env(sample())
+	s := New()
 	for b.Loop() {
 		s.Render(e, 200, 56)
 	}
