@@ -2,7 +2,6 @@ package setup
 
 import (
 	"fmt"
-	"time"
 
 	"kdapilot/engine/gate"
 	"kdapilot/engine/preflight"
@@ -30,15 +29,16 @@ func (s *Screen) list(e *view.Env, live preflight.Live, rows []preflight.Shown, 
 	iw, ih := inner(w, h)
 	head := draw.Wrap(s.whole(e, live), iw)
 	head = head[:min(len(head), 2)]
+	columns := []draw.Column{
+		{Title: "state", Min: 10, Max: 12},
+		{Title: "check", Min: 5, Max: 8},
+		{Title: "holds when green", Grow: true, Min: min(34, max(iw-26, 8))},
+		{Title: "shuts", Priority: 2},
+		{Title: "took", Align: draw.Right, Priority: 3, Min: 7},
+	}
 	t := draw.Table{
-		Columns: []draw.Column{
-			{Title: "state", Min: 10, Max: 12},
-			{Title: "check", Min: 5, Max: 8},
-			{Title: "holds when green", Grow: true, Min: 8},
-			{Title: "keeps shut", Priority: 2},
-			{Title: "took", Align: draw.Right, Priority: 3, Min: 7},
-		},
-		Len: len(rows), Top: s.top, Selected: s.index(rows), Noun: "checks", Note: s.filter,
+		Columns: columns,
+		Len:     len(rows), Top: s.top, Selected: s.index(rows), Noun: "checks", Note: s.filter,
 		Row: func(i int) []string { return cells(rows[i], e.Look) },
 	}
 	s.page = max(ih-len(head)-2, 1)
@@ -88,16 +88,9 @@ func (s *Screen) whole(e *view.Env, live preflight.Live) string {
 		word = "gate 2 does not take it"
 	}
 	if r := live.Stored.Result; r != nil {
-		word += ", " + ago(e.Now, r.At) + " on " + r.Fingerprint.Host
+		word += ", seen on " + r.Fingerprint.Host
 	}
 	return word + ": " + g.Text
-}
-
-func ago(now, t time.Time) string {
-	if a := view.Age(now, t); a != "now" && !t.After(now) {
-		return "made " + a + " ago"
-	}
-	return "made now"
 }
 
 // frame draws side borders only where there is room for them, so that a line of
@@ -120,6 +113,10 @@ func inner(w, h int) (int, int) {
 func (s *Screen) about(e *view.Env, rows []preflight.Shown, w, h int) []string {
 	r := rows[s.index(rows)]
 	iw, _ := inner(w, h)
+	return frame(string(r.ID), aboutLines(e, r, iw), w, h, false, e.Look)
+}
+
+func aboutLines(e *view.Env, r preflight.Shown, iw int) []string {
 	lines := []string{paint(r.State, e.Look) + "  " + r.Title}
 	for _, l := range r.Seen {
 		lines = append(lines, draw.Wrap(l, iw)...)
@@ -137,5 +134,5 @@ func (s *Screen) about(e *view.Env, rows []preflight.Shown, w, h int) []string {
 	if r.Old {
 		lines = append(lines, "", e.Look.Dim.Paint("of the stored result; being checked again"))
 	}
-	return frame(string(r.ID), lines, w, h, false, e.Look)
+	return lines
 }

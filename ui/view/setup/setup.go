@@ -169,12 +169,14 @@ func (s *Screen) Render(e *view.Env, w, h int) []string {
 	s.sel = rows[s.index(rows)].ID
 	switch {
 	case w >= 100:
-		left := w * 11 / 20
+		left := w * 3 / 5
 		return draw.JoinH(s.list(e, live, rows, left, h), s.about(e, rows, w-left, h))
 	case s.detail:
 		return s.about(e, rows, w, h)
 	case h >= 16:
-		below := min(h/2, 12)
+		// The row at hand gets the room it needs, the list what is left.
+		iw, _ := inner(w, h)
+		below := min(h/2, len(aboutLines(e, rows[s.index(rows)], iw))+2)
 		return draw.JoinV(s.list(e, live, rows, w, h-below), s.about(e, rows, w, below))
 	default:
 		return s.list(e, live, rows, w, h)
