@@ -214,12 +214,25 @@ func (v *Verdict) conclude(r *Result) {
 		v.say(Red, "FA-08", "exit status, rows and text disagree: "+v.disagreement(), "")
 	case fail > 0:
 		v.Outcome = OutcomeFail
+		if !v.hasRed() {
+			v.say(Red, "", v.failure(), "")
+		}
 	case v.hasRed() || pass == 0 || v.Exit.Says != SaysPass || v.Rows.Says != SaysPass:
 		v.Outcome = OutcomeNotProven
 	default:
 		v.Outcome = OutcomePass
 	}
 	v.order()
+}
+
+// failure is the most telling of the witnesses that speak of one.
+func (v *Verdict) failure() string {
+	for _, w := range [...]Witness{v.Rows, v.Text, v.Exit} {
+		if w.Says == SaysFail && w.Quote != "" {
+			return w.Quote
+		}
+	}
+	return "it failed, and nothing says why"
 }
 
 func orStart(key string) string {

@@ -2,6 +2,7 @@ package gate
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -240,6 +241,12 @@ func setup(f *Facts) Precondition {
 	p := Precondition{ID: "setup-accepts", Title: "Humanize's setup will accept plan and options", State: Green, Firm: true}
 	if len(f.Setup) > 0 {
 		p.State, p.Evidence, p.Clears = Red, f.Setup, "mend what it names"
+	}
+	if len(f.SetupUnknown) > 0 {
+		if p.State == Green {
+			p.State, p.Clears = Unknown, "read it again, or run preflight"
+		}
+		p.Evidence = append(slices.Clone(p.Evidence), "not decided here: "+strings.Join(f.SetupUnknown, ", "))
 	}
 	return p
 }

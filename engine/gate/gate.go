@@ -155,6 +155,8 @@ type Facts struct {
 	LoopsKnown bool
 
 	Preflight Preflight
+	// SetupUnknown names what could not be decided here and setup will look at.
+	SetupUnknown []string
 	// Humanize is the installed version, "" when not known.
 	Humanize string
 	// Argv is the start command, element by element.

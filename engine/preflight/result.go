@@ -36,6 +36,8 @@ type Fingerprint struct {
 	Head  string `json:"head,omitempty"`
 	// GPUs has one word per device: arch and id.
 	GPUs []string `json:"gpus"`
+	// Humanize is the version of the installed plugin.
+	Humanize string `json:"humanize,omitempty"`
 }
 
 // Drift lists what differs between then and now, one line each.
@@ -51,6 +53,7 @@ func (f Fingerprint) Drift(now Fingerprint) []string {
 	diff("ROCm", f.ROCm, now.ROCm)
 	diff("build", f.Build, now.Build)
 	diff("HEAD", short(f.Head), short(now.Head))
+	diff("Humanize", f.Humanize, now.Humanize)
 	diff("GPUs", strings.Join(f.GPUs, " "), strings.Join(now.GPUs, " "))
 	return out
 }
@@ -259,7 +262,7 @@ func Parse(name string, b []byte) (*Result, error) {
 		}
 	}
 	for _, p := range []*string{&r.Worktree, &r.Slug, &r.Family, &r.Arch, &r.Model, &r.BaseBranch, &r.BaseCommit,
-		&r.Fingerprint.Host, &r.Fingerprint.Boot, &r.Fingerprint.ROCm, &r.Fingerprint.Build, &r.Fingerprint.Head} {
+		&r.Fingerprint.Host, &r.Fingerprint.Boot, &r.Fingerprint.ROCm, &r.Fingerprint.Build, &r.Fingerprint.Head, &r.Fingerprint.Humanize} {
 		*p = text.Clip(text.Line(*p), lineLimit)
 	}
 	for i, g := range r.Fingerprint.GPUs {

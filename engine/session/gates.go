@@ -143,6 +143,9 @@ func (s *Snapshot) bindPreflight() {
 	}
 	f := *s.Gates.Facts
 	f.Preflight = preflight.ForGate(s.Preflight.Stored, f.Now)
+	if here := s.Preflight.Stored.Here; here != nil {
+		f.Humanize = here.Humanize
+	}
 	s.Gates.Facts = &f
 }
 

@@ -184,6 +184,7 @@ func (c *checker) fingerprint() preflight.Fingerprint {
 		f.Host, _ = os.Hostname()
 	}
 	f.Head = c.tree().Repo.Head
+	f.Humanize = c.readHumanize().Version
 	if b := c.build(); !b.stamp.IsZero() {
 		f.Build = fmt.Sprintf("%s %d bytes %s", b.stampPath, b.size, b.stamp.UTC().Format("2006-01-02T15:04:05.000Z"))
 	}

@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/user"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 
@@ -52,6 +53,13 @@ func (s *Session) lockedBase() string {
 // readPlan reads task, plan, draft, judges and seals, and publishes what the
 // gates say.
 func (s *Session) readPlan(ctx context.Context) {
+	if s.opt.Once { // there is no second reading that would know more
+		select {
+		case <-s.jobs.ready.first:
+		case <-ctx.Done():
+			return
+		}
+	}
 	s.gates.mu.Lock()
 	defer s.gates.mu.Unlock()
 	s.readTask()
@@ -121,15 +129,15 @@ func (s *Session) gateFacts(ctx context.Context, planFile, draft planprobe.File,
 	f.Judges, f.JudgesWhy = s.judgesAtBase(ctx, snap.Family, snap.Repo.Base)
 	s.askAboutPlan(ctx, f)
 	f.Issues = issuesOf(doc, plan.Facts{Draft: draft.Bytes, BaseBranch: t.BaseBranch, BaseCommit: t.BaseCommit})
-	for _, r := range plan.SetupRefusals(setupFacts(f, planprobe.PathOf(s.opt.Root, planFile))) {
+	forecast := plan.Forecast(setupFacts(f, planprobe.PathOf(s.opt.Root, planFile), snap.Preflight.Stored.Result))
+	for _, r := range forecast.Refusals {
 		f.Setup = append(f.Setup, r.Message)
 	}
+	f.SetupUnknown = forecast.Unknown
 	if err := gate.CheckArgv(f.Argv); err != nil {
 		f.Setup = append(f.Setup, err.Error())
 	}
-	var bad []string
-	f.Waivers, bad = s.store.Waivers()
-	f.Setup = append(f.Setup, bad...)
+	f.Waivers, _ = s.store.Waivers() // gatesNow names those that are none
 	return f
 }
 
@@ -194,7 +202,16 @@ func (s *Session) judgesAtBase(ctx context.Context, fam *family.Family, base *re
 // gatesNow compares seals and facts, and the running loop with its seal.
 func (s *Session) gatesNow(ctx context.Context, f *gate.Facts) session.Gates {
 	seals, bad := s.store.Seals()
-	g := session.Gates{Known: true, Facts: f, Bad: bad}
+	_, badWaivers := s.store.Waivers()
+	g := session.Gates{Known: true, Facts: f, Bad: append(bad, badWaivers...)}
+	// A seal that the journal does not know was not made by a gate of this
+	// program, or the journal was cut: it counts for nothing.
+	if c, _, err := s.store.Journal(); err == nil {
+		for _, x := range gate.Unrecorded(seals, c.Records) {
+			g.Bad = append(g.Bad, fmt.Sprintf("seal %s of %s is not in the journal: it does not count", x.ID[:min(12, len(x.ID))], x.Gate))
+			seals = slices.DeleteFunc(seals, func(y gate.Seal) bool { return y.ID == x.ID && y.Gate == x.Gate })
+		}
+	}
 	for i := range seals {
 		switch {
 		case seals[i].Gate == gate.G1 && g.G1 == nil:
@@ -354,10 +371,14 @@ func (s *Session) sealGate(ctx context.Context, a session.SealGate) (session.Rep
 		}
 		planBytes = b
 	}
-	if err := s.store.WriteSeal(seal, planBytes); err != nil {
+	s.gates.mu.Lock() // nobody reads a seal before its record
+	err = s.store.WriteSeal(seal, planBytes)
+	if err != nil {
+		s.gates.mu.Unlock()
 		return session.Reply{}, err
 	}
-	s.note(ctx, journal.Record{Kind: "gate sealed", Gate: string(seal.Gate), Seal: seal.ID, Text: "typed: " + seal.Phrase(), Data: map[string]string{"plan": seal.Plan.SHA256, "base": seal.BaseCommit}})
+	s.note(ctx, journal.Record{Kind: gate.Sealed, Gate: string(seal.Gate), Seal: seal.ID, Text: "typed: " + seal.Phrase(), Data: map[string]string{"plan": seal.Plan.SHA256, "base": seal.BaseCommit}})
+	s.gates.mu.Unlock()
 	s.readPlan(ctx)
 	s.jobs.state.poke()
 	return session.Reply{Text: string(seal.Gate) + " sealed: " + seal.ID[:12], ID: seal.ID, Seal: &seal}, nil

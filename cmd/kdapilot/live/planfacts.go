@@ -3,6 +3,7 @@ package live
 import (
 	"kdapilot/engine/gate"
 	"kdapilot/engine/plan"
+	"kdapilot/engine/preflight"
 	"kdapilot/engine/repo"
 )
 
@@ -25,10 +26,19 @@ func sectionsOf(doc *plan.Doc) []gate.Section {
 
 // setupFacts is what Humanize's setup would look at, for its refusals to be
 // said before the gate and not after it.
-func setupFacts(f *gate.Facts, path plan.PathFacts) plan.SetupFacts {
+//
+// The programs setup needs are known by the stored preflight, nil for none.
+func setupFacts(f *gate.Facts, path plan.PathFacts, r *preflight.Result) plan.SetupFacts {
 	out := plan.SetupFacts{
 		RootKnown: plan.Is(f.Repo.State == repo.Worktree), Git: plan.Is(f.Repo.State == repo.Worktree), HasCommit: plan.Is(f.Repo.Head != ""),
 		LoopsKnown: f.LoopsKnown, ActiveLoop: f.ActiveLoop, Branch: f.Repo.Branch, DirtyKnown: f.Repo.FilesKnown, Path: path,
+	}
+	if r != nil {
+		row := r.Row(preflight.Commands)
+		out.ToolsKnown = row != nil && (row.State == preflight.Green || row.State == preflight.Red)
+		if out.ToolsKnown && row.State == preflight.Red {
+			out.MissingTools = row.Seen
+		}
 	}
 	if len(f.Argv) > 1 {
 		out.Args = f.Argv[1:]

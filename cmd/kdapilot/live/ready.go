@@ -54,6 +54,7 @@ func (s *Session) readReady(ctx context.Context) {
 	s.ready.head = s.Snapshot().Repo.Head
 	s.ready.mu.Unlock()
 	s.apply(session.PreflightRead{Live: live})
+	s.jobs.plan.poke() // what setup would refuse depends on it
 }
 
 // headMoved has the environment looked at again when HEAD is another one: a

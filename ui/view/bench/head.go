@@ -160,9 +160,6 @@ func (s *Screen) witnesses(e *view.Env, set *session.RowSet, w int) []headLine {
 			out = append(out, headLine{kv("", look.Bad.Paint(fmt.Sprintf("%s says %s: %q", x.name, x.w.Says, x.w.Quote)), w, look), 0})
 		}
 	}
-	if t.Agree && t.Outcome != bench.OutcomePass && len(t.Reasons) == 0 {
-		out = append(out, headLine{kv("", look.Bad.Paint("rows: "+t.Rows.Quote+"; "+t.Exit.Quote), w, look), 2})
-	}
 	if t.Outcome != bench.OutcomePass {
 		for i, r := range t.Reasons {
 			if i == 2 {
