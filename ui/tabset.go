@@ -7,6 +7,7 @@ import (
 	"kdapilot/ui/view/plan"
 	"kdapilot/ui/view/runs"
 	"kdapilot/ui/view/setup"
+	"kdapilot/ui/view/stalls"
 )
 
 // standardTabs are the numbered screens, in the order of their keys.
@@ -15,7 +16,7 @@ func standardTabs() []tab {
 		{keys.GoOverview, "1", "overview", keys.Overview, "", overview.New()},
 		{keys.GoPlan, "2", "plan", keys.Plan, "plan", plan.New()},
 		{keys.GoRounds, "3", "rounds", keys.Rounds, "loop", &absent{keys.Rounds, "rounds"}},
-		{keys.GoStalls, "4", "stalls", keys.Stalls, "stalls", &absent{keys.Stalls, "stalls"}},
+		{keys.GoStalls, "4", "stalls", keys.Stalls, "stalls", stalls.New()},
 		{keys.GoBench, "5", "bench", keys.Bench, "bench", bench.New()},
 		{keys.GoRuns, "6", "runs", keys.Runs, "runs", runs.New()},
 		{keys.GoSetup, "9", "setup", keys.Setup, "setup", setup.New()},
