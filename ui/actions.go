@@ -12,11 +12,11 @@ import (
 
 // writePane keeps the pane as a file; the session names it in its reply.
 func (m *Model) writePane() tea.Cmd {
-	return m.do("write", session.WriteFile{Name: m.tabs[m.active].title, Text: m.plainBody()})
+	return m.do(session.WriteFile{Name: m.tabs[m.active].title, Text: m.plainBody()})
 }
 
 func (m *Model) rescan() tea.Cmd {
-	return tea.Batch(tea.ClearScreen, m.do("rescan", session.Rescan{}))
+	return tea.Batch(tea.ClearScreen, m.do(session.Rescan{}))
 }
 
 // runCommand asks before a typed command is run.

@@ -45,11 +45,11 @@ func (m *Model) openGate(id keys.ID) tea.Cmd {
 		return m.startGate(gate.G1)
 	}
 	// The panes the command could go to are asked for now, to be there later.
-	return tea.Batch(m.startGate(gate.G2), m.do("", session.ListPanes{}))
+	return tea.Batch(m.startGate(gate.G2), m.do(session.ListPanes{}))
 }
 
 func (m *Model) startGate(id gate.ID) tea.Cmd {
-	cmd := m.do("gate", session.OpenGate{Gate: id})
+	cmd := m.do(session.OpenGate{Gate: id})
 	m.overlay = &gateOverlay{id: id, request: m.reqID}
 	return cmd
 }
@@ -73,7 +73,7 @@ func (g *gateOverlay) paste(m *Model, _ string) tea.Cmd {
 
 func (m *Model) noteRefusals(g *gateOverlay) tea.Cmd {
 	if list := g.open.TakeRefusals(); len(list) > 0 {
-		return m.do("", session.NoteRefusals{List: list})
+		return m.do(session.NoteRefusals{List: list})
 	}
 	return nil
 }
@@ -120,7 +120,7 @@ func (g *gateOverlay) key(m *Model, k tea.KeyPressMsg) tea.Cmd {
 // answers.
 func (g *gateOverlay) seal(m *Model) tea.Cmd {
 	g.sealing = true
-	cmd := m.do("seal", session.SealGate{Session: g.open, Seen: m.seenOf(g.open.Would.Plan.SHA256), SeenOf: g.open.Would.Plan.SHA256})
+	cmd := m.do(session.SealGate{Session: g.open, Seen: m.seenOf(g.open.Would.Plan.SHA256), SeenOf: g.open.Would.Plan.SHA256})
 	g.request = m.reqID
 	return cmd
 }

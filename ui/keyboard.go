@@ -89,6 +89,10 @@ func (m *Model) global(id keys.ID) tea.Cmd {
 		return m.writePane()
 	case keys.OpenG1, keys.OpenG2:
 		return m.openGate(id)
+	case keys.Run:
+		if m.tabs[m.active].id != keys.GoRuns { // runs are started where they show
+			return m.ask(view.Ask{Go: keys.GoRuns, Act: keys.Run})
+		}
 	}
 	return nil
 }

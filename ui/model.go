@@ -56,7 +56,7 @@ type Model struct {
 	overlay overlay // nil: none
 	say     message
 	reqID   int
-	waiting map[int]string // actions under way, by request id
+	waiting map[int]session.Action // actions under way, by request id
 
 	// rev grows with every change of ui state; cached is valid for one key.
 	rev    uint64
@@ -84,7 +84,7 @@ func New(cfg Config) *Model {
 	if cfg.Now == nil {
 		cfg.Now = time.Now
 	}
-	m := &Model{cfg: cfg, snap: cfg.Session.Snapshot(), tabs: standardTabs(), waiting: map[int]string{}}
+	m := &Model{cfg: cfg, snap: cfg.Session.Snapshot(), tabs: standardTabs(), waiting: map[int]session.Action{}}
 	m.now = cfg.Now().Truncate(time.Minute)
 	for i, t := range m.tabs {
 		if t.id == cfg.Start {
@@ -171,8 +171,7 @@ func (m *Model) route(msg tea.Msg) (tea.Model, tea.Cmd) {
 		return m, nil
 	case replied:
 		m.rev++
-		m.answered(msg)
-		return m, m.overlayReply(msg)
+		return m, tea.Batch(m.answered(msg), m.overlayReply(msg))
 	case Quit:
 		return m, tea.Quit
 	case tea.PasteMsg:
@@ -210,10 +209,10 @@ func (m *Model) env() *view.Env {
 func (m *Model) screen() view.Screen { return m.tabs[m.active].screen }
 
 // do carries out an action on a goroutine of the runtime and brings the reply.
-func (m *Model) do(label string, a session.Action) tea.Cmd {
+func (m *Model) do(a session.Action) tea.Cmd {
 	m.reqID++
 	id := m.reqID
-	m.waiting[id] = label
+	m.waiting[id] = a
 	s := m.cfg.Session
 	return func() tea.Msg {
 		reply, err := s.Do(context.Background(), a)
@@ -221,7 +220,10 @@ func (m *Model) do(label string, a session.Action) tea.Cmd {
 	}
 }
 
-func (m *Model) answered(r replied) {
+// answered shows what came of an action; a run that was started is gone to, for
+// its log is what the person waits for.
+func (m *Model) answered(r replied) tea.Cmd {
+	asked := m.waiting[r.id]
 	delete(m.waiting, r.id)
 	switch {
 	case r.err != nil:
@@ -229,13 +231,18 @@ func (m *Model) answered(r replied) {
 	case r.reply.Text != "":
 		m.say = message{text: r.reply.Text}
 	}
+	if _, run := asked.(session.StartRun); run && r.err == nil && m.overlay == nil {
+		m.snap = m.cfg.Session.Snapshot() // it lists the run
+		return m.goTo(keys.GoRuns, r.reply.ID)
+	}
+	return nil
 }
 
 // ask does what a screen or overlay wants done.
 func (m *Model) ask(a view.Ask) tea.Cmd {
 	var cmds []tea.Cmd
 	for _, act := range a.Do {
-		cmds = append(cmds, m.do("", act))
+		cmds = append(cmds, m.do(act))
 	}
 	if a.Say != "" {
 		m.say = message{text: a.Say}
@@ -268,7 +275,7 @@ func (m *Model) copy(text string) tea.Cmd {
 		m.say = message{text: "sent to the terminal's clipboard (OSC 52): " + clip(text)}
 		return tea.SetClipboard(text)
 	}
-	return m.do("copy", session.Copy{Text: text})
+	return m.do(session.Copy{Text: text})
 }
 
 func clip(s string) string {

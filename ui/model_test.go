@@ -317,3 +317,30 @@ func BenchmarkFrame(b *testing.B) {
 		})
 	}
 }
+
+// Every screen that names the key for a run leads to the list of presets.
+func TestRunIsAskedForFromAnyScreen(t *testing.T) {
+	for _, from := range []string{"1", "4", "5", "6"} {
+		r := newRig(t, 120, 40)
+		r.press("o", from, "r")
+		if _, ok := r.overlay.(*prompt); !ok && !strings.Contains(r.say.text, "family") {
+			t.Errorf("from tab %s: overlay %T, message %q", from, r.overlay, r.say.text)
+		}
+	}
+}
+
+func TestARunThatWasStartedIsGoneTo(t *testing.T) {
+	r := newRig(t, 120, 40)
+	id := string(r.fake.snap.Runs[2].ID)
+	r.fake.reply = session.Reply{Text: "run started", ID: id}
+	r.run(r.do(session.StartRun{Preset: "smoke"}))
+	if got := r.screen().Selected(r.env()); r.tabs[r.active].id != keys.GoRuns || !strings.Contains(got, id) {
+		t.Errorf("tab %s, selected %q, want the run %s", r.tabs[r.active].id, got, id)
+	}
+	r.fake.err = errors.New("GPU 0 is taken")
+	r.press("1")
+	r.run(r.do(session.StartRun{Preset: "smoke"}))
+	if r.tabs[r.active].id != keys.GoOverview {
+		t.Errorf("a run that was refused leads to %s", r.tabs[r.active].id)
+	}
+}

@@ -157,6 +157,19 @@ type entries []view.Entry
 func (e entries) String(i int) string { return e[i].Label }
 func (e entries) Len() int            { return len(e) }
 
+// entryLine gives the label its room first: it is what is chosen by, the note
+// only explains.
+func entryLine(mark string, e view.Entry, w int) string {
+	label := mark + e.Label
+	if room := w - draw.Width(label) - 2; room < draw.Width(e.Note) {
+		if room < 8 {
+			return draw.Fit(label, w)
+		}
+		return draw.Fit(label+"  "+draw.Fit(e.Note, room), w)
+	}
+	return draw.Sides(label, e.Note, w)
+}
+
 func (p *prompt) draw(m *Model, base []string, w, h int) []string {
 	look := m.cfg.Look
 	input := look.Key.Paint("> ") + p.text + look.Select.Paint(" ")
@@ -174,9 +187,9 @@ func (p *prompt) draw(m *Model, base []string, w, h int) []string {
 	lines := []string{draw.Fit(input, innerW), draw.Rule(innerW, look)}
 	for i := top; i < len(hits) && i < top+rows; i++ {
 		e := p.q.Entries[hits[i]]
-		line := draw.Sides("  "+e.Label, e.Note, innerW)
+		line := entryLine("  ", e, innerW)
 		if i == p.sel {
-			line = look.Select.Paint(draw.Strip(draw.Sides("> "+e.Label, e.Note, innerW)))
+			line = look.Select.Paint(draw.Strip(entryLine("> ", e, innerW)))
 		}
 		lines = append(lines, line)
 	}

@@ -35,7 +35,7 @@ func (s *Session) startRun(ctx context.Context, a session.StartRun) (session.Rep
 		return session.Reply{}, fmt.Errorf("start %s: %w", spec.Preset, err)
 	}
 	s.note(ctx, journal.Record{Kind: "run started", Text: text.Line(strings.Join(spec.Argv, " ")), Data: map[string]string{"run": string(r.ID)}})
-	s.jobs.runs.poke()
+	s.readRuns(ctx) // whoever asked wants to go to it now
 	return session.Reply{Text: fmt.Sprintf("run %s started", r.ID), ID: string(r.ID)}, nil
 }
 

@@ -145,8 +145,6 @@ func (s *Screen) Act(e *view.Env, id keys.ID) (view.Ask, bool) {
 		return view.Ask{Do: []session.Action{session.CompareSets{}}, Say: "the newest set against the newest older one of its family"}, true
 	case keys.Write:
 		return s.export(e, m), true
-	case keys.Run:
-		return view.Ask{Go: keys.GoRuns, Act: keys.Run}, true
 	case keys.RunAgain:
 		return s.runAgain(e, m), true
 	case keys.PrevSection:

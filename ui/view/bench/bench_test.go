@@ -166,7 +166,6 @@ func TestKeys(t *testing.T) {
 		{name: "the candidate is no base", keys: []keys.ID{keys.SetBase, keys.Top, keys.SetBase}, say: "is the candidate"},
 		{name: "enter takes a candidate", keys: []keys.ID{keys.NextPane, keys.Top, keys.Drill}, do: session.CompareSets{Base: base, Cand: cand}},
 		{name: "B goes back", keys: []keys.ID{keys.ClearBase}, do: session.CompareSets{}, say: "newest"},
-		{name: "r runs on the runs screen", keys: []keys.ID{keys.Run}, goTo: keys.GoRuns},
 		{name: "R runs the candidate again", keys: []keys.ID{keys.RunAgain}, goTo: keys.GoRuns},
 	} {
 		s := New()

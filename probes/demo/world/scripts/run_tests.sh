@@ -1,6 +1,7 @@
 #!/bin/bash
 # SIMULATED: prints the banners of a merge gate and tests nothing.
 set -e
+echo "SIMULATED: a stand-in of the merge gate, it tests nothing"
 line="================================================================"
 for banner in "Pytest: kernels + language + unit + system + extension + examples" "Examples (examples/)" "MLIR FileCheck Tests"; do
   echo "$line"
