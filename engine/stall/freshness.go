@@ -78,12 +78,13 @@ func JudgeFreshness(in FreshnessInput) Freshness {
 			f.Verdict = v
 		}
 	}
-	same := 0
+	same, changed := 0, 0
 	for _, c := range in.Checks {
 		switch c.State {
 		case Same:
 			same++
 		case Different:
+			changed++
 			lower(StaleSource, c.Worktree+" changed since the capture")
 		case Gone:
 			lower(StaleSource, c.Traced+" is gone from the worktree")
@@ -106,6 +107,7 @@ func JudgeFreshness(in FreshnessInput) Freshness {
 		lower(Unverifiable, "no decoded trace here, so no copies of the sources")
 	case len(in.Checks) == 0:
 		lower(Unverifiable, "the trace holds no copies of the sources")
+	case changed > 0: // compared, and said above
 	case !in.HasWorktree:
 		lower(Unverifiable, "no worktree to compare with")
 	default:

@@ -184,6 +184,9 @@ func TestJudgeFreshness(t *testing.T) {
 			if f.Verdict != c.want || len(f.Reasons) == 0 || f.Files == nil {
 				t.Errorf("%+v, want %s", f, c.want)
 			}
+			if f.Verdict == StaleSource && strings.Contains(strings.Join(f.Reasons, " "), "none of the source copies could be compared") {
+				t.Errorf("a copy was compared and differs, yet: %q", f.Reasons)
+			}
 			g := f.WithContradictions([]string{"a", "b"}).WithContradictions([]string{"a", "b"})
 			if g.Verdict != Inconsistent || len(g.Reasons) != len(f.Reasons)+2 || g.Reasons[0] != "a" {
 				t.Errorf("%+v", g)

@@ -39,7 +39,7 @@ func aboutText(e *view.Env, m *model, w int) []string {
 			p.add("state", look.Warn.Paint(b.why()))
 		} else {
 			p.add("trust", strings.Join(trust(&b.a.Trust), ", "))
-			p.add("fresh", freshPaint(b.a.Freshness.Verdict, look).Paint(string(b.a.Freshness.Verdict))+": "+strings.Join(b.a.Freshness.Reasons, "; "))
+			p.add("state", freshPaint(b.a.Freshness.Verdict, look).Paint(string(b.a.Freshness.Verdict))+": "+strings.Join(b.a.Freshness.Reasons, "; "))
 		}
 		if d := m.delta; d != nil {
 			for i, c := range append(append([]string(nil), d.Reasons...), d.Cautions...) {
@@ -142,7 +142,7 @@ func caveats(a *stall.Analysis, p *pairs) {
 
 func freshness(e *view.Env, a *stall.Analysis, p *pairs) {
 	f := &a.Freshness
-	p.add("fresh", freshPaint(f.Verdict, p.look).Paint(string(f.Verdict)))
+	p.add("state", freshPaint(f.Verdict, p.look).Paint(string(f.Verdict)))
 	if !f.CapturedAt.IsZero() {
 		p.add("", "captured "+view.Age(e.Now, f.CapturedAt)+" ago (file time)")
 	}

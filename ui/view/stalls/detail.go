@@ -190,11 +190,7 @@ func targets(d *stall.Delta, p *pairs, look style.Look) {
 func lineDetail(e *view.Env, m *model, l *stall.LineShare, c stall.Class, w int) []string {
 	look := e.Look
 	p := pairs{w: w, look: look}
-	source := l.Source
-	if source == "" {
-		source = "(instructions that map to no source line)"
-	}
-	p.add("line", look.Strong.Paint(source))
+	p.add("line", where(l.Source, look))
 	p.add("share", fmt.Sprintf("%s %% of %s, %s %% of all stall; mostly %s", pct(l.OfClass), c, pct(l.OfAll), l.Dom))
 	p.add("cost", fmt.Sprintf("%s stall cycles per hit, %s hits, %s", cycles(l.PerHit), hits(l.Hits), view.Count(l.Insts, "instruction")))
 	p.lines(snippet(m.cand.a, l.Source, w, look)...)
@@ -209,17 +205,25 @@ func lineDetail(e *view.Env, m *model, l *stall.LineShare, c stall.Class, w int)
 	return p.out
 }
 
+// where is a source line with its folder, which is long and matters less.
+func where(source string, look style.Look) string {
+	if source == "" {
+		return "maps to no source line"
+	}
+	out := look.Strong.Paint(place(source))
+	if i := strings.LastIndexByte(source, '/'); i > 0 && !strings.Contains(source, " -> ") {
+		out += look.Dim.Paint("  in " + source[:i])
+	}
+	return out
+}
+
 func (s *Screen) instDetail(e *view.Env, m *model, h *stall.Hotspot, w int) []string {
 	look, a := e.Look, m.cand.a
 	p := pairs{w: w, look: look}
 	p.add("inst", h.Addr+"  "+look.Strong.Paint(h.Inst))
 	p.add("share", fmt.Sprintf("%s %% of all stall; stalled %s %% of its own latency", pct(a.Bubbles.Of(h)), h.StallPct))
 	p.add("cost", fmt.Sprintf("%s stall cycles per hit, %s hits, class %s", cycles(h.PerHit()), hits(h.Hit), h.Class))
-	source := h.Source
-	if source == "" {
-		source = "(maps to no source line)"
-	}
-	p.add("line", source)
+	p.add("line", where(h.Source, look))
 	if s.level != waits {
 		producerPairs(m, h, &p)
 	}

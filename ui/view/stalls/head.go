@@ -277,9 +277,9 @@ func aboutLines(e *view.Env, b *bundleView, w int) []headLine {
 		fresh += look.Dim.Paint(fmt.Sprintf(" (+%d)", n))
 	}
 	if w < 60 {
-		out = append(out, headLine{draw.KV("fresh", fresh, labelW, w, look), 1})
+		out = append(out, headLine{draw.KV("state", fresh, labelW, w, look), 1})
 	} else {
-		out = add(out, "fresh", fresh, 2, 1, 4, w, look)
+		out = add(out, "state", fresh, 2, 1, 4, w, look)
 	}
 	for _, f := range a.Findings {
 		if f.Bad {
