@@ -157,17 +157,23 @@ type entries []view.Entry
 func (e entries) String(i int) string { return e[i].Label }
 func (e entries) Len() int            { return len(e) }
 
-// entryLine gives the label its room first: it is what is chosen by, the note
-// only explains.
-func entryLine(mark string, e view.Entry, w int) string {
-	label := mark + e.Label
-	if room := w - draw.Width(label) - 2; room < draw.Width(e.Note) {
-		if room < 8 {
-			return draw.Fit(label, w)
-		}
-		return draw.Fit(label+"  "+draw.Fit(e.Note, room), w)
+// entryLine puts the label first, for it is what is chosen by, and the notes of
+// all entries into one column behind the labels.
+func entryLine(mark string, e view.Entry, labelW, w int) string {
+	room := w - labelW - draw.Width(mark) - 2
+	if room < 8 || e.Note == "" {
+		return draw.Fit(mark+e.Label, w)
 	}
-	return draw.Sides(label, e.Note, w)
+	return draw.Fit(mark+draw.Fit(e.Label, labelW)+"  "+draw.Fit(e.Note, room), w)
+}
+
+// labelWidth is the width of the longest label, at most two thirds of w.
+func labelWidth(list []view.Entry, w int) int {
+	n := 0
+	for _, e := range list {
+		n = max(n, draw.Width(e.Label))
+	}
+	return min(n, w*2/3)
 }
 
 func (p *prompt) draw(m *Model, base []string, w, h int) []string {
@@ -182,14 +188,14 @@ func (p *prompt) draw(m *Model, base []string, w, h int) []string {
 	hits := p.hits()
 	boxW, boxH := overlayRoom(w, h, 84, max(len(p.q.Entries)+4, 5))
 	innerW, innerH := draw.InnerSize(boxW, boxH)
-	rows := max(innerH-2, 0)
+	rows, labelW := max(innerH-2, 0), labelWidth(p.q.Entries, innerW)
 	top := draw.Window(0, p.sel, len(hits), rows)
 	lines := []string{draw.Fit(input, innerW), draw.Rule(innerW, look)}
 	for i := top; i < len(hits) && i < top+rows; i++ {
 		e := p.q.Entries[hits[i]]
-		line := entryLine("  ", e, innerW)
+		line := entryLine("  ", e, labelW, innerW)
 		if i == p.sel {
-			line = look.Select.Paint(draw.Strip(entryLine("> ", e, innerW)))
+			line = look.Select.Paint(draw.Strip(entryLine("> ", e, labelW, innerW)))
 		}
 		lines = append(lines, line)
 	}
