@@ -31,22 +31,22 @@ type Task struct {
 	BaseBranch string `toml:"base_branch" json:"base_branch"`
 	BaseCommit string `toml:"base_commit" json:"base_commit"`
 	// ReferenceBranch is what results are compared with beside the base.
-	ReferenceBranch string `toml:"reference_branch" json:"reference_branch,omitempty"`
+	ReferenceBranch string `toml:"reference_branch,omitempty" json:"reference_branch,omitempty"`
 	// Simulated marks the demo world.
-	Simulated bool `toml:"simulated" json:"simulated,omitempty"`
+	Simulated bool `toml:"simulated,omitempty" json:"simulated,omitempty"`
 	// Plan and Draft are paths relative to the worktree; empty means the usual
 	// ones below .humanize/kernel-agent.
-	Plan  string `toml:"plan" json:"plan,omitempty"`
-	Draft string `toml:"draft" json:"draft,omitempty"`
+	Plan  string `toml:"plan,omitempty" json:"plan,omitempty"`
+	Draft string `toml:"draft,omitempty" json:"draft,omitempty"`
 	// Start are the values of the start command.
-	Start Start `toml:"start" json:"start"`
+	Start Start `toml:"start,omitempty" json:"start"`
 	// Presets override or add commands of the family, by name.
-	Presets map[string]Preset `toml:"presets" json:"presets,omitempty"`
+	Presets map[string]Preset `toml:"presets,omitempty" json:"presets,omitempty"`
 
 	// Issue, Created and Host are notes of whoever made the worktree.
-	Issue   string `toml:"issue" json:"issue,omitempty"`
-	Created string `toml:"created" json:"created,omitempty"`
-	Host    string `toml:"host" json:"host,omitempty"`
+	Issue   string `toml:"issue,omitempty" json:"issue,omitempty"`
+	Created string `toml:"created,omitempty" json:"created,omitempty"`
+	Host    string `toml:"host,omitempty" json:"host,omitempty"`
 
 	Origin fact.Origin `toml:"-" json:"origin"`
 }
@@ -54,11 +54,11 @@ type Task struct {
 // Start are the values the start command of gate 2 is built from. Zero values
 // mean the defaults of DefaultStart.
 type Start struct {
-	Max int `toml:"max" json:"max,omitempty"`
+	Max int `toml:"max,omitempty" json:"max,omitempty"`
 	// Model is "name:effort", for example "gpt-5.5:xhigh".
-	Model string `toml:"codex_model" json:"codex_model,omitempty"`
+	Model string `toml:"codex_model,omitempty" json:"codex_model,omitempty"`
 	// Timeout is in seconds per reviewer call.
-	Timeout int `toml:"codex_timeout" json:"codex_timeout,omitempty"`
+	Timeout int `toml:"codex_timeout,omitempty" json:"codex_timeout,omitempty"`
 }
 
 // DefaultStart is what the workflow's own command uses.
@@ -80,8 +80,8 @@ func (s Start) Or(d Start) Start {
 
 // Preset overrides one command of the family.
 type Preset struct {
-	Argv []string          `toml:"argv" json:"argv,omitempty"`
-	Env  map[string]string `toml:"env" json:"env,omitempty"`
+	Argv []string          `toml:"argv,omitempty" json:"argv,omitempty"`
+	Env  map[string]string `toml:"env,omitempty" json:"env,omitempty"`
 }
 
 // The usual places of plan and draft, relative to the worktree.
