@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"kdapilot/engine/gate"
 	"kdapilot/engine/loop"
 	"kdapilot/engine/session"
 	"kdapilot/ui/draw"
@@ -17,7 +18,8 @@ func loopLines(e *view.Env, w, h int) []string {
 	look := e.Look
 	l := e.Snap.Loops.Current()
 	if l == nil {
-		return note(noLoop(e.Snap), w, look)
+		out := append(note(noLoop(e.Snap), w, look), gateLines(e, w)...)
+		return append(out, commitLines(e, w, h-len(out))...)
 	}
 	var out []string
 	add := func(label, value string) { out = append(out, draw.KV(label, value, 9, w, look)) }
@@ -30,6 +32,7 @@ func loopLines(e *view.Env, w, h int) []string {
 	if l.BaseBranch != "" {
 		add("base", l.BaseBranch+" @ "+short(l.BaseCommit))
 	}
+	out = append(out, gateLines(e, w)...)
 	for i, r := range l.NextStop {
 		label := ""
 		if i == 0 {
@@ -44,7 +47,68 @@ func loopLines(e *view.Env, w, h int) []string {
 	if n := len(e.Snap.Loops.Loops); n > 1 {
 		add("loops", fmt.Sprintf("%s, newest %s", view.Count(n, "loop"), l.Name))
 	}
-	return append(out, sinceLines(e, w)...)
+	out = append(out, sinceLines(e, w)...)
+	return append(out, commitLines(e, w, h-len(out))...)
+}
+
+// gateLines are the two seals and what preflight says.
+func gateLines(e *view.Env, w int) []string {
+	look, g := e.Look, &e.Snap.Gates
+	if !g.Known {
+		return nil
+	}
+	paint := func(word string) string {
+		switch word {
+		case "sealed":
+			return look.Good.Paint(word)
+		case "void":
+			return look.Bad.Paint(word)
+		}
+		return look.Dim.Paint("not sealed")
+	}
+	line := func(label string, id gate.ID, seal *gate.Seal) string {
+		s := paint(g.Word(id))
+		if seal != nil {
+			s += look.Dim.Paint("  " + view.Age(e.Now, seal.At) + ", " + seal.Who)
+		}
+		return draw.KV(label, s, 9, w, look)
+	}
+	out := []string{line("gate 1", gate.G1, g.G1), line("gate 2", gate.G2, g.G2)}
+	if f := g.Facts; f != nil && e.Snap.Mode == session.Live {
+		p := look.Warn
+		if f.Preflight.State == gate.Green {
+			p = look.Good
+		} else if f.Preflight.State == gate.Red {
+			p = look.Bad
+		}
+		text := f.Preflight.Text
+		if f.Preflight.State == gate.Green {
+			text = view.Age(e.Now, f.Preflight.At)
+		}
+		out = append(out, draw.KV("preflight", p.Paint(string(f.Preflight.State))+look.Dim.Paint("  "+text), 9, w, look))
+	}
+	return out
+}
+
+// commitLines are the newest commits on the locked base and how much they
+// change, where there is room.
+func commitLines(e *view.Env, w, h int) []string {
+	b := e.Snap.Repo.Base
+	if b == nil || len(b.Commits) == 0 || h < 4 {
+		return nil
+	}
+	title := "since the locked base"
+	if d := b.Distance; d != nil {
+		title += ": " + view.Count(d.Ahead, "commit")
+	}
+	if d := b.Diff; d != nil {
+		title += fmt.Sprintf(", %s +%d -%d", view.Count(d.FileCount, "file"), d.Added, d.Deleted)
+	}
+	out := []string{"", e.Look.Heading.Paint(draw.Fit(title, w))}
+	for _, c := range b.Commits[:min(len(b.Commits), h-2, 6)] {
+		out = append(out, draw.Sides("  "+short(c.SHA)+" "+c.Subject, e.Look.Dim.Paint(view.Age(e.Now, c.Time)), w))
+	}
+	return out
 }
 
 func noLoop(s *session.Snapshot) string {
@@ -54,7 +118,7 @@ func noLoop(s *session.Snapshot) string {
 	case s.Mode == session.Offline:
 		return "No loop in this folder."
 	default:
-		return "No loop yet. Review the plan (2), approve it (A), then start the loop (S)."
+		return "No loop yet."
 	}
 }
 

@@ -93,6 +93,9 @@ func (s *Screen) drill(e *view.Env) view.Ask {
 		if list := s.notices(e); len(list) > 0 {
 			return view.Ask{Go: screenOf(list[min(s.top, len(list)-1)].Area)}
 		}
+		if step := e.Snap.Next(); step.Text != "" && step.Area != "gate" {
+			return view.Ask{Go: screenOf(step.Area)}
+		}
 		return view.Ask{Say: "nothing needs you"}
 	}
 	return view.Ask{Go: p.goTo}
@@ -100,8 +103,12 @@ func (s *Screen) drill(e *view.Env) view.Ask {
 
 func screenOf(area string) keys.ID {
 	switch area {
-	case "plan", "gate":
+	case "plan":
 		return keys.GoPlan
+	case "gate":
+		return keys.OpenG2
+	case "setup":
+		return keys.GoSetup
 	case "stalls":
 		return keys.GoStalls
 	case "bench":
@@ -145,6 +152,10 @@ func (s *Screen) column(e *view.Env, all []pane, which []int, w, h int) []string
 		ph := h * all[i].share / total
 		if k == len(which)-1 {
 			ph = left
+		} else {
+			// A pane with little to say leaves its room to the one below.
+			iw, ih := draw.InnerSize(w, ph)
+			ph = min(ph, max(len(trimBlank(all[i].lines(e, iw, ih)))+2, 5))
 		}
 		left -= ph
 		iw, ih := draw.InnerSize(w, ph)
@@ -163,9 +174,10 @@ func (s *Screen) stack(e *view.Env, all []pane, w, h int) []string {
 		room := h - len(out) - 1
 		// Leave two lines for each pane still to come.
 		room -= 3 * (len(order) - k - 1)
-		if room < 1 {
-			room = 1
+		if k == 0 {
+			room = min(room, h*2/5) // the loop does not push what needs a person off the screen
 		}
+		room = max(room, 1)
 		lines := trimBlank(all[i].lines(e, w, room))
 		if len(lines) > room {
 			lines = lines[:room]

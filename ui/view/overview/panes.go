@@ -3,6 +3,7 @@ package overview
 import (
 	"fmt"
 	"strconv"
+	"strings"
 
 	"kdapilot/engine/bench"
 	"kdapilot/engine/session"
@@ -29,13 +30,16 @@ func (s *Screen) notices(e *view.Env) []session.Notice {
 // attention lists the notices, reds first; the selected one stays in view.
 func (s *Screen) attention(e *view.Env, w, h int) []string {
 	list := s.notices(e)
+	out := nextLines(e, w)
 	if len(list) == 0 {
-		if s.filter != "" {
-			return note("nothing fits the filter", w, e.Look)
+		switch {
+		case s.filter != "":
+			return append(out, note("nothing fits the filter", w, e.Look)...)
+		case len(out) > 0:
+			return out
 		}
 		return []string{e.Look.Good.Paint(draw.Fit("nothing needs you", w))}
 	}
-	var out []string
 	for i := min(s.top, len(list)-1); i < len(list) && len(out) < h; i++ {
 		n := list[i]
 		word, paint := "note ", e.Look.Dim
@@ -52,6 +56,27 @@ func (s *Screen) attention(e *view.Env, w, h int) []string {
 			}
 			out = append(out, draw.Fit(head+l, w))
 		}
+	}
+	return out
+}
+
+// nextLines say what waits for a person, with the key that leads there.
+func nextLines(e *view.Env, w int) []string {
+	step := e.Snap.Next()
+	if step.Text == "" {
+		return nil
+	}
+	text := step.Text
+	if a, ok := e.Keys.Action(screenOf(step.Area)); ok {
+		text += " (" + strings.Join(a.Keys, " ") + ")"
+	}
+	var out []string
+	for k, l := range draw.Wrap(text, max(w-6, 8)) {
+		head := "      "
+		if k == 0 {
+			head = e.Look.Ball.Paint("next ") + " "
+		}
+		out = append(out, draw.Fit(head+e.Look.Strong.Paint(l), w))
 	}
 	return out
 }
@@ -176,20 +201,61 @@ func benchLines(e *view.Env, w, h int) []string {
 	}
 	c := &d.Comparison
 	out = append(out, draw.Fit("against "+d.Comparison.Base+": "+look.Strong.Paint(string(c.Verdict)), w))
-	for _, r := range c.Regimes {
-		if len(out) >= h {
-			break
-		}
-		line := fmt.Sprintf("%s  n %d  %d faster %d slower", draw.PadRight(r.Name, 14), r.N, r.Wins, r.Losses)
-		if r.Geomean.OK {
-			line += fmt.Sprintf("  geomean %.3f", r.Geomean.V)
-		}
-		if len(r.Holes) > 0 {
-			line += look.Bad.Paint("  " + view.Count(len(r.Holes), "hole"))
-		}
-		out = append(out, draw.Fit(line, w))
+	out = append(out, regimeLines(c.Regimes, w, h-len(out), look)...)
+	return append(out, setLines(e, w, h-len(out))...)
+}
+
+// regimeLines are the regimes as a table: never a headline without its count,
+// its interval and its holes.
+func regimeLines(list []bench.RegimeResult, w, h int, look style.Look) []string {
+	if len(list) == 0 || h < 2 {
+		return nil
+	}
+	t := draw.Table{
+		Columns: []draw.Column{
+			{Title: "regime", Grow: true, Min: 10},
+			{Title: "n", Align: draw.Right},
+			{Title: "us ratio", Align: draw.Right},
+			{Title: "95 %", Priority: 3},
+			{Title: "faster", Align: draw.Right, Priority: 1},
+			{Title: "slower", Align: draw.Right, Priority: 1},
+			{Title: "worst", Align: draw.Right, Priority: 2},
+			{Title: "holes", Align: draw.Right},
+		},
+		Len: len(list), Selected: -1, Noun: "regimes",
+		Row: func(i int) []string {
+			r := &list[i]
+			ci, holes := "", look.Dim.Paint("0")
+			if r.GeomeanCI != nil {
+				ci = fmt.Sprintf("%.3f..%.3f", r.GeomeanCI[0], r.GeomeanCI[1])
+			}
+			if n := len(r.Holes); n > 0 {
+				holes = look.Bad.Paint(strconv.Itoa(n))
+			}
+			return []string{r.Name, strconv.Itoa(r.N), ratio(r.Geomean), ci, strconv.Itoa(r.Wins), strconv.Itoa(r.Losses), ratio(r.Max), holes}
+		},
+	}
+	return t.Render(w, min(h, len(list)+2), look)
+}
+
+// setLines name the other sets of rows there are, where there is room.
+func setLines(e *view.Env, w, h int) []string {
+	rest := e.Snap.Sets[1:]
+	if len(rest) == 0 || h < 3 {
+		return nil
+	}
+	out := []string{"", e.Look.Heading.Paint(draw.Fit("before that", w))}
+	for i := range rest[:min(len(rest), h-2)] {
+		out = append(out, draw.Sides("  "+rest[i].Label+"  "+strings.TrimRight(draw.Strip(truthLine(rest[i].Result, e.Look, w-10)), " "), e.Look.Dim.Paint(view.Age(e.Now, rest[i].When)), w))
 	}
 	return out
+}
+
+func ratio(n bench.Num) string {
+	if !n.OK {
+		return "-"
+	}
+	return fmt.Sprintf("%.3f", n.V)
 }
 
 func truthLine(r *bench.Result, look style.Look, w int) string {
