@@ -150,7 +150,9 @@ func freshness(e *view.Env, a *stall.Analysis, p *pairs) {
 		p.add("", r)
 	}
 	for _, c := range f.Files {
-		p.add("", p.look.Dim.Paint(place(c.Traced)+": "+string(c.State)))
+		if c.State == stall.Same { // the others are among the reasons
+			p.add("", p.look.Dim.Paint(place(c.Traced)+": "+string(c.State)))
+		}
 	}
 }
 

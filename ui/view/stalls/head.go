@@ -270,8 +270,8 @@ func aboutLines(e *view.Env, b *bundleView, w int) []headLine {
 	}
 	out = add(out, "trust", text, 4, 1, 1, w, look)
 	fresh := freshPaint(a.Freshness.Verdict, look).Paint(string(a.Freshness.Verdict))
-	if len(a.Freshness.Reasons) > 0 {
-		fresh += ": " + a.Freshness.Reasons[0]
+	if why := decisive(&a.Freshness); why != "" {
+		fresh += ": " + why
 	}
 	if n := len(a.Freshness.Reasons) - 1; n > 0 {
 		fresh += look.Dim.Paint(fmt.Sprintf(" (+%d)", n))
@@ -293,6 +293,25 @@ func aboutLines(e *view.Env, b *bundleView, w int) []headLine {
 		out = add(out, "", look.Warn.Paint("producers of waits: still reading the wave files"), 1, 5, 0, w, look)
 	}
 	return out
+}
+
+// decisive is the reason that made the verdict, with files by their names: the
+// first one, but what could not be verified is summed up last.
+func decisive(f *stall.Freshness) string {
+	if len(f.Reasons) == 0 {
+		return ""
+	}
+	why := f.Reasons[0]
+	if f.Verdict == stall.Unverifiable {
+		why = f.Reasons[len(f.Reasons)-1]
+	}
+	words := strings.Split(why, " ")
+	for i, x := range words {
+		if strings.HasPrefix(x, "/") {
+			words[i] = x[strings.LastIndexByte(x, '/')+1:]
+		}
+	}
+	return strings.Join(words, " ")
 }
 
 // usedShort is usedWord for a crowded line.

@@ -34,11 +34,21 @@ type facts struct {
 	costs []stall.ClassCost
 	lines map[stall.Class][]stall.LineShare
 	insts map[stall.Class][]stall.Hotspot
+	at    map[spot][]stall.Hotspot
 	prods map[int64][]stall.Producer
 }
 
+// spot is a source line seen through a class.
+type spot struct {
+	class  stall.Class
+	source string
+}
+
 func newFacts(a *stall.Analysis) *facts {
-	f := &facts{a: a, lines: map[stall.Class][]stall.LineShare{}, insts: map[stall.Class][]stall.Hotspot{}, prods: map[int64][]stall.Producer{}}
+	f := &facts{
+		a: a, lines: map[stall.Class][]stall.LineShare{}, insts: map[stall.Class][]stall.Hotspot{},
+		at: map[spot][]stall.Hotspot{}, prods: map[int64][]stall.Producer{},
+	}
 	if a != nil {
 		f.costs = a.Costs()
 	}
@@ -64,15 +74,23 @@ func (f *facts) instsOf(c stall.Class) []stall.Hotspot {
 }
 
 func (f *facts) instsAt(c stall.Class, source string) []stall.Hotspot {
-	if f.a != nil && f.a.Rows != nil {
-		return f.a.InstsOf(source, c)
+	out, ok := f.at[spot{c, source}]
+	if ok || f.a == nil {
+		return out
 	}
-	var out []stall.Hotspot
-	for _, h := range f.instsOf(c) {
-		if h.Source == source {
-			out = append(out, h)
+	if f.a.Rows != nil {
+		out = f.a.InstsOf(source, c)
+	} else {
+		for _, h := range f.instsOf(c) {
+			if h.Source == source {
+				out = append(out, h)
+			}
 		}
 	}
+	if len(f.at) > 256 {
+		clear(f.at)
+	}
+	f.at[spot{c, source}] = out
 	return out
 }
 
@@ -318,34 +336,31 @@ func (m *model) hot(line int64) *stall.Hotspot {
 // shortNames leaves out the folders that all names begin or end with.
 func shortNames(all []*bundleView) []string {
 	out := make([]string, len(all))
-	if len(all) == 0 {
-		return out
-	}
 	parts := make([][]string, len(all))
 	for i, b := range all {
-		parts[i] = strings.Split(b.Name, "/")
+		out[i], parts[i] = b.Name, strings.Split(b.Name, "/")
 	}
-	head, tail := parts[0], parts[0]
-	for _, p := range parts[1:] {
-		n := min(len(head), len(p)-1)
-		for n > 0 && !slices.Equal(head[:n], p[:n]) {
-			n--
+	if len(all) < 2 {
+		return out
+	}
+	// At least one part of every name stays.
+	shared := func(same func(p []string, n int) bool) int {
+		n := len(parts[0]) - 1
+		for _, p := range parts {
+			for n = min(n, len(p)-1); n > 0 && !same(p, n); n-- {
+			}
 		}
-		head = head[:n]
+		return n
 	}
-	for _, p := range parts[1:] {
-		n := min(len(tail), len(p)-1)
-		for n > 0 && !slices.Equal(tail[len(tail)-n:], p[len(p)-n:]) {
-			n--
-		}
-		tail = tail[len(tail)-n:]
+	head := shared(func(p []string, n int) bool { return slices.Equal(p[:n], parts[0][:n]) })
+	for i := range parts {
+		parts[i] = parts[i][head:]
 	}
+	tail := shared(func(p []string, n int) bool {
+		return slices.Equal(p[len(p)-n:], parts[0][len(parts[0])-n:])
+	})
 	for i, p := range parts {
-		from, to := len(head), len(p)-len(tail)
-		if len(all) == 1 || from >= to {
-			from, to = 0, len(p)
-		}
-		out[i] = strings.Join(p[from:to], "/")
+		out[i] = strings.Join(p[:len(p)-tail], "/")
 	}
 	return out
 }

@@ -39,11 +39,11 @@ func empty(e *view.Env) string {
 	case fact.Unreadable, fact.Torn:
 		return "Bundles can not be looked for: " + o.Why
 	}
-	s := "None: no flyprof bundle and no decoded trace below this folder.\n\n"
+	s := "None: no flyprof bundle and no decoded trace in this folder.\n\n"
 	if e.Snap.Mode != session.Offline {
-		s += "Press o, then r and run the flyprof preset. "
+		s = "None: no flyprof bundle and no decoded trace below profile/, runs/ or .humanize/kdapilot/bundles/.\n\nPress o, then r and run the flyprof preset. "
 	}
-	s += "A trace elsewhere: kdapilot show stalls PATH."
+	s += "A trace elsewhere: kdapilot show stalls PATH, or kdapilot review PATH for this screen."
 	if o.Why != "" {
 		s += "\n\n" + o.Why
 	}
@@ -197,7 +197,10 @@ func (s *Screen) drillTitle() string {
 	case lines:
 		return "source lines that stall in " + string(s.class)
 	case insts:
-		return "instructions that stall in " + string(s.class)
+		if s.every {
+			return string(s.class) + " instructions"
+		}
+		return string(s.class) + " instructions of this line"
 	case waits:
 		return "what it waits for"
 	}

@@ -63,7 +63,7 @@ func (s *Screen) shareColumns(m *model, t *draw.Table, w int, look style.Look) {
 	based := m.delta != nil
 	barW := barWidth(w, 24, based)
 	t.Columns = []draw.Column{
-		{Title: "class", Min: classW(w), Max: 12},
+		{Title: "class", Min: classW(w, based), Max: 12},
 		{Title: "%", Align: draw.Right},
 	}
 	if barW > 0 {
@@ -116,7 +116,7 @@ func (s *Screen) hitColumns(m *model, t *draw.Table, w int, look style.Look) {
 	based := m.delta != nil
 	barW := barWidth(w, 18, based)
 	t.Columns = []draw.Column{
-		{Title: "class", Min: classW(w), Max: 12},
+		{Title: "class", Min: classW(w, based), Max: 12},
 		{Title: "cyc/hit", Align: draw.Right},
 	}
 	if barW > 0 {
@@ -160,7 +160,7 @@ func (s *Screen) hitColumns(m *model, t *draw.Table, w int, look style.Look) {
 // barWidth is what the bar gets: what is left when the columns that have to
 // stay took theirs; others is the room of those that come with a wide screen.
 func barWidth(w, others int, based bool) int {
-	left := w - 2 - classW(w) - 2 - 7
+	left := w - 2 - classW(w, based) - 2 - 7
 	if based {
 		left -= 2 + 5 + 2 + 6 + 2 + len(stall.NoChange)
 	}
@@ -177,8 +177,8 @@ func barWidth(w, others int, based bool) int {
 }
 
 // classW is the room of a class's name: the longest one, where there is room.
-func classW(w int) int {
-	if w < 44 {
+func classW(w int, based bool) int {
+	if based && w < 44 {
 		return 8
 	}
 	return len(stall.VMemStore) + 1
@@ -322,7 +322,7 @@ func (s *Screen) bundleTable(e *view.Env, m *model, w, h int) []string {
 	t := draw.Table{
 		Columns: []draw.Column{
 			{Title: "", Min: 1, Max: 1},
-			{Title: "bundle", Min: min(max(w*2/5, 14), w/2), Middle: true, Grow: true},
+			{Title: "bundle", Min: min(max(w*2/5-2, 14), w/2), Middle: true, Grow: true},
 			{Title: "state", Min: 12, Priority: 1},
 			{Title: "age", Align: draw.Right, Priority: 2},
 			{Title: "asks", Min: 8, Max: 24, Priority: 3},
