@@ -30,9 +30,18 @@ type Places struct {
 // folders and stats files. The error is the context's; folders that can not be
 // read are left out.
 func Discover(ctx context.Context, worktree string) (Places, error) {
+	return discover(ctx, worktree, "profile", filepath.Join(".humanize", "kdapilot", "bundles"), "runs")
+}
+
+// DiscoverIn looks at folder itself and everywhere below it: for a folder that
+// was copied here on its own, a bundle or a few traces without their worktree.
+// The bounds and the error are those of Discover.
+func DiscoverIn(ctx context.Context, folder string) (Places, error) { return discover(ctx, folder, "") }
+
+func discover(ctx context.Context, root string, below ...string) (Places, error) {
 	d := discovery{ctx: ctx}
-	for _, sub := range []string{"profile", filepath.Join(".humanize", "kdapilot", "bundles"), "runs"} {
-		if err := d.walk(filepath.Join(worktree, sub), discoverDepth); err != nil {
+	for _, sub := range below {
+		if err := d.walk(filepath.Join(root, sub), discoverDepth); err != nil {
 			return Places{}, err
 		}
 	}

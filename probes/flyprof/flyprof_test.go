@@ -364,6 +364,17 @@ func TestDiscover(t *testing.T) {
 	if f := p.Found[0]; !f.HasCapture || !f.HasTrace || f.HasBubbles || f.HasReport {
 		t.Errorf("%+v", f)
 	}
+	for _, c := range []struct{ folder, want string }{
+		{"profile/run-2/att", "profile/run-2/att"}, {"elsewhere", "elsewhere"}, {"profile/run-2/att/ui_output_agent_1_dispatch_1", "profile/run-2/att/ui_output_agent_1_dispatch_1"},
+	} {
+		p, err := DiscoverIn(context.Background(), filepath.Join(tree, c.folder))
+		if err != nil || len(p.Found) != 1 || p.Found[0].Path != filepath.Join(tree, c.want) {
+			t.Errorf("in %s: %+v %v", c.folder, p, err)
+		}
+	}
+	if p, err := DiscoverIn(context.Background(), tree); err != nil || len(p.Found) != 4 {
+		t.Errorf("in the whole tree: %d places %v", len(p.Found), err)
+	}
 	if p, err := Discover(context.Background(), filepath.Join(tree, "none")); err != nil || len(p.Found) != 0 {
 		t.Errorf("%+v %v", p, err)
 	}

@@ -112,6 +112,10 @@ func (o *openBundles) swap(path string, mod time.Time) (same bool) {
 // opened.
 func (s *Session) readBundles(ctx context.Context) {
 	places, err := flyprof.Discover(ctx, s.opt.Root)
+	if s.opt.Mode == session.Offline && err == nil && len(places.Found) == 0 {
+		// A copied folder may be a bundle itself, without its worktree.
+		places, err = flyprof.DiscoverIn(ctx, s.opt.Root)
+	}
 	if ctx.Err() != nil {
 		return
 	}
@@ -126,6 +130,8 @@ func (s *Session) readBundles(ctx context.Context) {
 		name, err := filepath.Rel(s.opt.Root, f.Path)
 		if err != nil {
 			name = f.Path
+		} else if name == "." {
+			name = filepath.Base(f.Path)
 		}
 		list = append(list, session.Bundle{Path: f.Path, Name: name, Kind: string(f.Kind), ModTime: f.ModTime, HasTrace: f.HasTrace, HasBubbles: f.HasBubbles, HasReport: f.HasReport})
 	}
