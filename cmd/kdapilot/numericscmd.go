@@ -2,16 +2,19 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
+	"io"
 	"os"
-	"path/filepath"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	engine "kdapilot/engine/numerics"
+	"kdapilot/engine/runs"
+	"kdapilot/engine/session"
+	"kdapilot/probes/gitrepo"
 	"kdapilot/probes/numerics"
+	"kdapilot/probes/run"
 )
 
 // newNumerics asks on the host what a number format costs a kernel design: the
@@ -32,27 +35,27 @@ Exit status 1: no design passes.`,
 			if gemm && !cmd.Flags().Changed("shape") {
 				f.Shape = engine.DefaultGEMMShape
 			}
-			res, err := runNumerics(cmd.Context(), f, gemm)
-			if err != nil {
-				return err
-			}
-			if asJSON {
-				err = writeJSON(s.out, res)
-			} else {
-				_, err = fmt.Fprintln(s.out, res.Table())
-			}
-			if err == nil && save {
-				err = saveNumerics(s, dir, res)
-			}
-			if err != nil {
-				return err
-			}
-			for _, d := range res.Designs {
-				if d.Pass {
-					return nil
+			show := func(ctx context.Context) (res engine.Result, err error) {
+				if res, err = runNumerics(ctx, f, gemm); err != nil {
+					return res, err
 				}
+				if asJSON {
+					return res, writeJSON(s.out, res)
+				}
+				_, err = fmt.Fprintln(s.out, res.Table())
+				return res, err
 			}
-			return exitQuietly(exitRed)
+			var res engine.Result
+			var err error
+			if save {
+				res, err = keepNumerics(cmd.Context(), s, dir, show)
+			} else {
+				res, err = show(cmd.Context())
+			}
+			if err != nil {
+				return err
+			}
+			return exitQuietly(numericsExit(res))
 		},
 	}
 	fl := cmd.Flags()
@@ -93,23 +96,42 @@ func runNumerics(ctx context.Context, f engine.Flags, gemm bool) (engine.Result,
 	return engine.Attention(ctx, c)
 }
 
-// saveNumerics keeps the result in a run folder of its own.
-func saveNumerics(s streams, dir string, res engine.Result) error {
-	root, _, err := resolve(context.Background(), dir)
+// numericsExit is red when no design passes.
+func numericsExit(res engine.Result) int {
+	for _, d := range res.Designs {
+		if d.Pass {
+			return exitOK
+		}
+	}
+	return exitRed
+}
+
+// keepNumerics does the work as a run of the worktree: its folder holds the
+// result and the table, hashed.
+func keepNumerics(ctx context.Context, s streams, dir string, work func(context.Context) (engine.Result, error)) (engine.Result, error) {
+	var res engine.Result
+	root, mode, err := resolve(ctx, dir)
 	if err != nil {
-		return err
+		return res, err
 	}
-	folder := filepath.Join(root, ".humanize", "kdapilot", "runs", time.Now().UTC().Format("20060102-150405")+"-numerics")
-	if err := os.MkdirAll(folder, 0o755); err != nil {
-		return fmt.Errorf("keep the result: %w", err)
+	spec := run.Spec{Worktree: root, Preset: "numerics", Kind: runs.Other, Argv: append([]string{"kdapilot"}, os.Args[1:]...)}
+	if mode == session.Live {
+		g := gitrepo.Git{}.Snapshot(ctx, root, "")
+		spec.Branch, spec.Head = g.Branch, g.Head
 	}
-	o, err := numerics.Save(folder, res)
-	if errors.Is(err, numerics.ErrStored) {
-		return exitWith(exitConfig, "%w", err)
-	}
+	kept, err := run.New(run.Local{}).Record(ctx, spec, func(ctx context.Context, folder string, log io.Writer) (int, error) {
+		if res, err = work(ctx); err != nil {
+			return 0, err
+		}
+		if _, err := numerics.Save(folder, res); err != nil {
+			return 0, err
+		}
+		_, err := fmt.Fprintln(log, res.Table())
+		return numericsExit(res), err
+	})
 	if err != nil {
-		return err
+		return res, err
 	}
-	_, err = fmt.Fprintf(s.err, "kept: %s  sha256 %s\n", o.Path, o.SHA256)
-	return err
+	_, err = fmt.Fprintf(s.err, "kept as run %s\n", kept.ID)
+	return res, err
 }

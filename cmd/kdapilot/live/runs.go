@@ -102,6 +102,9 @@ func readRun(r *runs.Run) *bench.Result {
 	if err != nil {
 		return nil
 	}
+	if k := r.Manifest.Kind; k != runs.Harness && k != runs.Pytest && res.Family == string(harness.Unknown) && len(res.AllRows()) == 0 {
+		return nil // no harness spoke: there is nothing to judge but the exit status
+	}
 	judge(&res, r.Manifest.ExpectedCells)
 	return &res
 }
