@@ -111,6 +111,8 @@ type Manifest struct {
 	Question string `json:"question,omitempty"`
 	// Arm tells base from candidate in an interleaved comparison.
 	Arm string `json:"arm,omitempty"`
+	// RetryOf is the run this one repeats because that one ended as transient.
+	RetryOf ID `json:"retry_of,omitempty"`
 	// Simulated is true when the tools were stand-ins; such a run is no evidence.
 	Simulated bool `json:"simulated,omitempty"`
 
