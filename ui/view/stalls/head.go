@@ -16,13 +16,15 @@ const labelW = 5
 type headLine struct {
 	text string
 	rank int
+	more bool // goes on from the line before
+	cut  bool // what went on from here was dropped
 }
 
 // head says where one is, what the capture is for, how far it carries and what
 // it is compared with, in about h lines. Where one is, that coverage is too
 // weak for a verdict, and the verdict itself go only beyond most lines.
 func (s *Screen) head(e *view.Env, m *model, w, h, most int) []string {
-	all := []headLine{{s.path(e, m, w), 0}}
+	all := []headLine{{text: s.path(e, m, w)}}
 	if m.cand == nil || m.cand.a == nil {
 		return []string{all[0].text}
 	}
@@ -39,11 +41,20 @@ func (s *Screen) head(e *view.Env, m *model, w, h, most int) []string {
 		if all[k].rank == 0 && len(all) <= most {
 			break
 		}
+		if all[k].rank == 0 {
+			k = len(all) - 1 // where one is goes last
+		}
+		if all[k].more {
+			all[k-1].cut = true
+		}
 		all = append(all[:k], all[k+1:]...)
 	}
 	out := make([]string, len(all))
 	for i := range all {
 		out[i] = all[i].text
+		if all[i].cut {
+			out[i] = draw.Cut(all[i].text, 0, w-1) + style.Cut
+		}
 	}
 	return out
 }
@@ -53,9 +64,10 @@ func (s *Screen) head(e *view.Env, m *model, w, h, most int) []string {
 func add(out []headLine, label, text string, most, rank, more, w int, look style.Look) []headLine {
 	for i, l := range wrapped(label, text, labelW, w, look) {
 		if i == most {
+			out[len(out)-1].cut = true
 			break
 		}
-		out = append(out, headLine{l, rank + min(i, 1)*more})
+		out = append(out, headLine{text: l, rank: rank + min(i, 1)*more, more: i > 0})
 	}
 	return out
 }
@@ -166,7 +178,7 @@ func baseLines(e *view.Env, m *model, w int) []headLine {
 	case m.base == nil && len(m.all) < 2:
 		return add(topLines(m, w, look), "base", look.Dim.Paint("none: the only bundle"), 1, 3, 0, w, look)
 	case m.base == nil:
-		return append(topLines(m, w, look), headLine{draw.KV("base", look.Dim.Paint("no base picked: b on an older bundle"), labelW, w, look), 0})
+		return append(topLines(m, w, look), headLine{text: draw.KV("base", look.Dim.Paint("no base picked: b on an older bundle"), labelW, w, look)})
 	case m.base.a == nil:
 		return add(topLines(m, w, look), "base", look.Warn.Paint(m.base.short+": "+m.base.why()), 2, 0, 0, w, look)
 	}
@@ -177,7 +189,7 @@ func baseLines(e *view.Env, m *model, w int) []headLine {
 	right := state + " " + look.Dim.Paint(ageOf(e, m.base)) + " "
 	room := w - labelW - 1
 	name := draw.FitMiddle(m.base.short, max(min(draw.Width(m.base.short), room-draw.Width(right)-1), 8))
-	out = append(out, headLine{draw.KV("base", draw.Sides(name, right, room), labelW, w, look), 1})
+	out = append(out, headLine{text: draw.KV("base", draw.Sides(name, right, room), labelW, w, look), rank: 1})
 	return append(out, verdictLines(e, m, w)...)
 }
 
@@ -277,7 +289,7 @@ func aboutLines(e *view.Env, b *bundleView, w int) []headLine {
 		fresh += look.Dim.Paint(fmt.Sprintf(" (+%d)", n))
 	}
 	if w < 60 {
-		out = append(out, headLine{draw.KV("state", fresh, labelW, w, look), 1})
+		out = append(out, headLine{text: draw.KV("state", fresh, labelW, w, look), rank: 1})
 	} else {
 		out = add(out, "state", fresh, 2, 1, 4, w, look)
 	}

@@ -4,6 +4,7 @@ import (
 	"kdapilot/engine/fact"
 	"kdapilot/engine/session"
 	"kdapilot/ui/draw"
+	"kdapilot/ui/style"
 	"kdapilot/ui/term"
 	"kdapilot/ui/view"
 )
@@ -181,9 +182,12 @@ func (s *Screen) text(e *view.Env, m *model, p pane, w int) []string {
 func (s *Screen) title(e *view.Env, m *model, p pane, w, h int) string {
 	switch p {
 	case bundles:
+		if o := e.Snap.BundlesStatus; o.Why != "" {
+			return "bundles: " + o.Why
+		}
 		return "bundles"
 	case drill:
-		return s.drillTitle()
+		return s.drillTitle(m, w, e.Look)
 	}
 	name := [...]string{detail: "selected", hypotheses: "hypotheses, not facts", about: "how far it carries"}[p]
 	if n := len(s.text(e, m, p, w)); n > h && h > 0 {
@@ -192,7 +196,7 @@ func (s *Screen) title(e *view.Env, m *model, p pane, w, h int) string {
 	return name
 }
 
-func (s *Screen) drillTitle() string {
+func (s *Screen) drillTitle(m *model, w int, look style.Look) string {
 	switch s.level {
 	case lines:
 		return "source lines that stall in " + string(s.class)
@@ -205,7 +209,10 @@ func (s *Screen) drillTitle() string {
 		return "what it waits for"
 	}
 	if s.perHit {
-		return "classes: stall cycles per hit  (* bubble)"
+		return "classes: cycles per hit  (* bubble)"
+	}
+	if w >= 56 && m.delta != nil && m.delta.Comparable {
+		return "classes: share of stall  (* bubble, " + look.Shade + " gone, " + look.Grown + " new)"
 	}
 	return "classes: share of stall  (* bubble)"
 }
