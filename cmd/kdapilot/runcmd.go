@@ -7,7 +7,6 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -92,9 +91,7 @@ func followRun(ctx, stop context.Context, s streams, ses *live.Session, id runs.
 			}
 		}
 		printed = printLog(s.out, snap, printed)
-		if r != nil && r.State.Final() && (snap.Results[id] != nil || r.Manifest.Kind == runs.Profile || r.Manifest.Kind == runs.Other) {
-			time.Sleep(100 * time.Millisecond) // the last lines of the log
-			printLog(s.out, ses.Snapshot(), printed)
+		if r != nil && r.State.Final() && snap.LogID == id && snap.LogWhole {
 			return verdictOf(s.err, r, ses.Snapshot().Results[id])
 		}
 		select {

@@ -172,18 +172,20 @@ func (f RoundRead) into(s *Snapshot) { s.Round = f.Round }
 // LogOpened starts following a run's log from nothing.
 type LogOpened struct{ ID runs.ID }
 
-func (f LogOpened) into(s *Snapshot) { s.LogID, s.Log = f.ID, Log{} }
+func (f LogOpened) into(s *Snapshot) { s.LogID, s.Log, s.LogWhole = f.ID, Log{}, false }
 
 // LogRead adds lines to the log that is being followed. Lines of another run
 // are late and dropped.
 type LogRead struct {
 	ID    runs.ID
 	Lines []string
+	// Whole says that nothing more will come.
+	Whole bool
 }
 
 func (f LogRead) into(s *Snapshot) {
 	if f.ID == s.LogID {
-		s.Log = s.Log.Append(f.Lines...)
+		s.Log, s.LogWhole = s.Log.Append(f.Lines...), s.LogWhole || f.Whole
 	}
 }
 

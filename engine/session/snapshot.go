@@ -74,6 +74,8 @@ type Snapshot struct {
 	// Log is the log of the run that is being followed.
 	Log   Log     `json:"-"`
 	LogID runs.ID `json:"-"`
+	// LogWhole is true once Log holds all that a run which ended has written.
+	LogWhole bool `json:"-"`
 	// Panes are the tmux panes a start command could go to; nil: not asked.
 	Panes []Pane `json:"-"`
 

@@ -28,6 +28,7 @@ type logTail struct {
 	lines []*run.Lines
 	job   *job
 	stop  context.CancelFunc
+	whole bool // the log was read to the end of a run that ended
 }
 
 // openLog follows the log of a run on screen, in place of the one before.
@@ -78,6 +79,9 @@ func (s *Session) pokeLog(id runs.ID) {
 // read appends what is new, standard output first. Lines are handed over in
 // pieces, so that a long log appears from its beginning at once.
 func (t *logTail) read(ctx context.Context) {
+	// Asked before reading: what a run wrote before it ended is there by then.
+	r := t.s.Snapshot().Run(t.id)
+	ended := r != nil && r.State.Final()
 	for i, tl := range t.tails {
 		for ctx.Err() == nil {
 			c, err := tl.ReadNew(run.ChunkBytes)
@@ -92,14 +96,16 @@ func (t *logTail) read(ctx context.Context) {
 			}
 		}
 	}
-	if r := t.s.Snapshot().Run(t.id); r == nil || !r.State.Final() {
+	if !ended || ctx.Err() != nil || t.whole {
 		return
 	}
+	t.whole = true
 	for _, l := range t.lines {
 		if rest, ok := l.Rest(); ok {
 			t.s.apply(session.LogRead{ID: t.id, Lines: cleanLines([]run.Line{rest})})
 		}
 	}
+	t.s.apply(session.LogRead{ID: t.id, Whole: true})
 }
 
 func cleanLines(lines []run.Line) []string {

@@ -74,6 +74,11 @@ func (s *Session) readRuns(ctx context.Context) {
 	}
 	facts = append(facts, session.RunsRead{Runs: list, Origin: o})
 	s.apply(append(facts, s.sets(list)...)...)
+	for i := range list {
+		if was := old.Run(list[i].ID); list[i].State.Final() && was != nil && !was.State.Final() {
+			s.pokeLog(list[i].ID) // the last line may have no end
+		}
+	}
 }
 
 // parsedRun reads the rows of a finished run once; nil when it has none.
