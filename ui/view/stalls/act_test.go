@@ -143,7 +143,7 @@ func TestFilters(t *testing.T) {
 		filter string
 		want   int
 	}{
-		{nil, "", 7}, {nil, "bubble:yes", 3}, {nil, "share>10", 3}, {nil, "!cnt", 5}, {nil, "barrier", 1}, {nil, "could not issue", 4},
+		{nil, "", 7}, {nil, "bubble:yes", 3}, {nil, "bubble", 3}, {nil, "share>10", 3}, {nil, "!cnt", 5}, {nil, "barrier", 1}, {nil, "could not issue", 4},
 		{based(), "shrank", 1}, {based(), "points<0", 1}, {nil, "points<0", 0},
 		{[]keys.ID{keys.Drill}, "", 5}, {[]keys.ID{keys.Drill}, "line:585", 1}, {[]keys.ID{keys.Drill}, "class>20", 3},
 		{[]keys.ID{keys.Drill, keys.Source}, "vmcnt(4)", 2}, {[]keys.ID{keys.Drill, keys.Drill, keys.Drill}, "offset:16", 1},

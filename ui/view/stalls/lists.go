@@ -148,7 +148,11 @@ func (s *Screen) keepBundles(all []*bundleView) []*bundleView {
 func (s *Screen) keepClasses(m *model) []classView {
 	return keep(s, tClasses, m.ranked,
 		func(c *classView) string {
-			return string(c.Class) + " " + meaning(c.Class) + " " + string(c.word())
+			out := string(c.Class) + " " + meaning(c.Class) + " " + string(c.word())
+			if c.isBubble {
+				out += " bubble"
+			}
+			return out
 		},
 		func(c *classView, name string) (string, bool) {
 			switch name {
