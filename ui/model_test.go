@@ -93,6 +93,10 @@ func keyNamed(n string) tea.KeyPressMsg {
 		return tea.KeyPressMsg{Code: tea.KeyTab}
 	case "backspace":
 		return tea.KeyPressMsg{Code: tea.KeyBackspace}
+	case "left":
+		return tea.KeyPressMsg{Code: tea.KeyLeft}
+	case "home":
+		return tea.KeyPressMsg{Code: tea.KeyHome}
 	case "ctrl+c":
 		return tea.KeyPressMsg{Code: 'c', Mod: tea.ModCtrl}
 	default:
@@ -181,6 +185,24 @@ func TestPaletteFindsActions(t *testing.T) {
 	r.press(":", "esc")
 	if r.overlay != nil {
 		t.Error("esc left the palette open")
+	}
+}
+
+// The line of a prompt is edited where the cursor stands, and a key of a program
+// is never started by it.
+func TestPromptLineIsEdited(t *testing.T) {
+	r := newRig(t, 80, 24)
+	r.press(":")
+	r.typeText("lop")
+	r.press("left", "o")
+	p := r.overlay.(*prompt)
+	if got := p.in.Value(); got != "loop" {
+		t.Errorf("line %q, want loop", got)
+	}
+	r.press("home")
+	r.send(tea.PasteMsg{Content: "start \x1b[2J\nsecond line"})
+	if got := p.in.Value(); got != "start loop" {
+		t.Errorf("after a paste %q, want the first line of it, clean", got)
 	}
 }
 

@@ -3,6 +3,8 @@ package ui
 import (
 	"strings"
 
+	"charm.land/bubbles/v2/key"
+	"charm.land/bubbles/v2/textinput"
 	tea "charm.land/bubbletea/v2"
 	"github.com/sahilm/fuzzy"
 
@@ -16,16 +18,26 @@ import (
 // line.
 type prompt struct {
 	q    view.Prompt
-	text string
+	in   textinput.Model
 	sel  int
 	live bool // a filter: the screen follows every key
 }
 
-func newPrompt(q view.Prompt) *prompt { return &prompt{q: q, text: q.Text} }
+func newPrompt(q view.Prompt) *prompt {
+	p := &prompt{q: q, in: textinput.New()}
+	p.in.Prompt = ""
+	p.in.KeyMap.Paste = key.NewBinding() // it would start a program
+	p.in.SetStyles(textinput.Styles{})   // no blink: a screen at rest writes nothing
+	p.in.Focus()
+	p.in.SetValue(q.Text)
+	return p
+}
 
 // newFilter is the prompt that sets the screen's filter as it is typed.
 func newFilter(m *Model) *prompt {
-	return &prompt{q: view.Prompt{Title: "filter", Text: m.screen().Filter()}, text: m.screen().Filter(), live: true}
+	p := newPrompt(view.Prompt{Title: "filter", Text: m.screen().Filter()})
+	p.live = true
+	return p
 }
 
 // newPalette lists every action by its name.
@@ -74,34 +86,29 @@ func (p *prompt) message(*Model, tea.Msg) tea.Cmd { return nil }
 // paste puts the first pasted line into the input line: typing is harmless
 // here, nothing is started by it.
 func (p *prompt) paste(m *Model, s string) tea.Cmd {
-	p.edit(m, p.text+first(text.Clean(s)))
+	p.edit(m, tea.PasteMsg{Content: first(text.Clean(s))})
 	return nil
 }
 
-func (p *prompt) edit(m *Model, s string) {
-	p.text, p.sel = s, 0
+// edit hands a key or a paste to the input line; what was chosen from a list
+// that changes is chosen anew.
+func (p *prompt) edit(m *Model, msg tea.Msg) {
+	was := p.in.Value()
+	p.in, _ = p.in.Update(msg)
+	if p.in.Value() == was {
+		return
+	}
+	p.sel = 0
 	if p.live {
-		m.screen().SetFilter(m.env(), s)
+		m.screen().SetFilter(m.env(), p.in.Value())
 	}
 }
 
 func (p *prompt) key(m *Model, k tea.KeyPressMsg) tea.Cmd {
-	a, ok := m.cfg.Keys.Match(keys.Prompt, k.String())
-	if ok {
+	if a, ok := m.cfg.Keys.Match(keys.Prompt, k.String()); ok {
 		return p.action(m, a.ID)
 	}
-	switch s := k.String(); {
-	case s == "backspace":
-		if r := []rune(p.text); len(r) > 0 {
-			p.edit(m, string(r[:len(r)-1]))
-		}
-	case s == "ctrl+u":
-		p.edit(m, "")
-	case s == "ctrl+w":
-		p.edit(m, strings.TrimRight(p.text[:strings.LastIndex(" "+strings.TrimRight(p.text, " "), " ")], " "))
-	case k.Text != "":
-		p.edit(m, p.text+text.Clean(k.Text))
-	}
+	p.edit(m, k)
 	return nil
 }
 
@@ -121,7 +128,8 @@ func (p *prompt) action(m *Model, id keys.ID) tea.Cmd {
 		p.sel = min(p.sel+1, max(len(hits)-1, 0))
 	case keys.PromptComplete:
 		if p.sel < len(hits) {
-			p.text = p.q.Entries[hits[p.sel]].Label
+			p.in.SetValue(p.q.Entries[hits[p.sel]].Label)
+			p.in.CursorEnd()
 		}
 	case keys.PromptAccept:
 		m.overlay = nil
@@ -132,7 +140,7 @@ func (p *prompt) action(m *Model, id keys.ID) tea.Cmd {
 		if p.sel < len(hits) {
 			i = hits[p.sel]
 		}
-		return m.ask(p.q.Accept(m.env(), p.text, i))
+		return m.ask(p.q.Accept(m.env(), p.in.Value(), i))
 	}
 	return nil
 }
@@ -140,13 +148,13 @@ func (p *prompt) action(m *Model, id keys.ID) tea.Cmd {
 // hits are the indexes of the entries that fit what was typed, best first.
 func (p *prompt) hits() []int {
 	var out []int
-	if p.text == "" {
+	if p.in.Value() == "" {
 		for i := range p.q.Entries {
 			out = append(out, i)
 		}
 		return out
 	}
-	for _, f := range fuzzy.FindFrom(p.text, entries(p.q.Entries)) {
+	for _, f := range fuzzy.FindFrom(p.in.Value(), entries(p.q.Entries)) {
 		out = append(out, f.Index)
 	}
 	return out
@@ -178,19 +186,19 @@ func labelWidth(list []view.Entry, w int) int {
 
 func (p *prompt) draw(m *Model, base []string, w, h int) []string {
 	look := m.cfg.Look
-	input := look.Key.Paint("> ") + p.text + look.Select.Paint(" ")
 	if p.live {
 		// The filter sits on the last line, so that its effect is in view.
 		out := append([]string(nil), base[:len(base)-1]...)
 		hint := look.Dim.Paint("  text  !without  -f fuzzy  dtype:fp8 S>4096")
-		return append(out, draw.Fit(look.Key.Paint("/")+p.text+look.Select.Paint(" ")+hint, w))
+		return append(out, draw.Fit(look.Key.Paint("/")+p.in.View()+hint, w))
 	}
 	hits := p.hits()
 	boxW, boxH := overlayRoom(w, h, 84, max(len(p.q.Entries)+4, 5))
 	innerW, innerH := draw.InnerSize(boxW, boxH)
+	p.in.SetWidth(max(innerW-3, 1))
 	rows, labelW := max(innerH-2, 0), labelWidth(p.q.Entries, innerW)
 	top := draw.Window(0, p.sel, len(hits), rows)
-	lines := []string{draw.Fit(input, innerW), draw.Rule(innerW, look)}
+	lines := []string{draw.Fit(look.Key.Paint("> ")+p.in.View(), innerW), draw.Rule(innerW, look)}
 	for i := top; i < len(hits) && i < top+rows; i++ {
 		e := p.q.Entries[hits[i]]
 		line := entryLine("  ", e, labelW, innerW)
