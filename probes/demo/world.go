@@ -281,12 +281,28 @@ func (w *world) profile(where *string, name string, seed uint64) error {
 	if _, err := c.write(); err != nil {
 		return err
 	}
+	head, err := w.git(w.l.Worktree, "rev-parse", "HEAD")
+	if err != nil {
+		return err
+	}
+	// What the cockpit notes beside a bundle it starts.
+	if err := writeJSON(filepath.Join(*where, "kdapilot.json"), map[string]any{"question": w.question(name), "commit": head, "argv": []string{"flyprof", "run", "flash_attn_fwd"}}); err != nil {
+		return err
+	}
 	return filepath.WalkDir(*where, func(path string, _ fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
 		return os.Chtimes(path, w.now, w.now)
 	})
+}
+
+// question is what a profile of the story was taken for.
+func (w *world) question(name string) string {
+	if name == "baseline" {
+		return "VMEM wait: which loads do short rows wait for?"
+	}
+	return "VMEM wait: did a deeper prefetch shorten it?"
 }
 
 // mainMoves adds a commit to main, so that the locked base is not its tip.

@@ -108,6 +108,9 @@ func stallLines(e *view.Env, w, h int) []string {
 		return out
 	}
 	out = append(out, trustLine(a, look, w))
+	if before != nil && h > 5 {
+		out = append(out, look.Dim.Paint(draw.FitMiddle("against "+e.Snap.Bundles[1].Name, w)))
+	}
 	return append(out, classLines(a, before, look, w, h-len(out))...)
 }
 
