@@ -289,6 +289,12 @@ func (b *builder) builtin(name string) string {
 		return b.p.Bundle
 	case "run":
 		return b.p.RunID
+	case "before":
+		return b.p.Before
+	case "after":
+		return b.p.After
+	case "class":
+		return b.p.Class
 	case "python":
 		if b.p.Python != "" {
 			return b.p.Python

@@ -189,7 +189,8 @@ type Preset struct {
 	// Root is "worktree" (also when empty) or another checkout by name.
 	Root string `toml:"root" json:"root,omitempty"`
 	// Argv with placeholders: {harness} {kernel} {gpu} {worktree} {bundle}
-	// {run} {python}, {axis} and {axis:flag} of the focus cell.
+	// {run} {python} {before} {after} {class}, {axis} and {axis:flag} of the
+	// focus cell.
 	Argv []string          `toml:"argv" json:"argv"`
 	Env  map[string]string `toml:"env" json:"env,omitempty"`
 	// Timeout is a Go duration, for example "90m".
@@ -265,6 +266,8 @@ type Params struct {
 	Kernel, Bundle, RunID string
 	// Python overrides "python3".
 	Python string
+	// Before and After are the bundles of a profile diff, Class is a stall class.
+	Before, After, Class string
 }
 
 // Command is a preset with everything filled in.

@@ -305,7 +305,7 @@ func TestShippedFamilies(t *testing.T) {
 
 func checkPresets(t *testing.T, f family.Family, variant string) {
 	t.Helper()
-	p := family.Params{Worktree: "/w", Bundle: "/b", RunID: "r1", Variant: variant, Kernel: "k", Roots: map[string]string{"aiter": "/aiter"}}
+	p := family.Params{Worktree: "/w", Bundle: "/b", RunID: "r1", Variant: variant, Kernel: "k", Roots: map[string]string{"aiter": "/aiter"}, Before: "/b0", After: "/b1", Class: "vmcnt"}
 	cells, err := f.Expand(variant)
 	if err != nil {
 		t.Error(err)

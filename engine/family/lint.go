@@ -15,7 +15,7 @@ type Problem struct {
 	near  string // a quoted word of the file, to find the line
 }
 
-var placeholders = []string{"harness", "kernel", "gpu", "worktree", "bundle", "run", "python"}
+var placeholders = []string{"harness", "kernel", "gpu", "worktree", "bundle", "run", "python", "before", "after", "class"}
 
 // Lint checks what the types can not: references between parts, conditions,
 // argv placeholders, coverage of cells by regimes, gates for every dtype.

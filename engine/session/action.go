@@ -43,6 +43,13 @@ type StartRun struct {
 	// Question is the named question a profile answers.
 	Question string
 	GPU      int
+	// Kernel overrides the family's kernel for flyprof-run.
+	Kernel string
+	// Before and After are the bundles of flyprof-diff, by path; Class is the
+	// stall class flyprof-wiki looks up.
+	Before, After, Class string
+	// RetryOf is the run that ended as transient and is repeated by this one.
+	RetryOf runs.ID
 }
 
 // CancelRun ends a run: TERM to its process group, KILL after a grace time.

@@ -52,6 +52,10 @@ func runsMoved(before, after *Snapshot) []Event {
 			e.Text += ": " + string(res.Truth.Outcome)
 			e.Bad = res.Truth.Outcome != bench.OutcomePass
 		}
+		if end := after.Ends[r.ID]; end != nil {
+			e.Text += ": " + end.Text
+			e.Bad = end.Bad()
+		}
 		e.Bad = e.Bad || r.Partial
 		out = append(out, e)
 	}

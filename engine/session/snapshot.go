@@ -8,6 +8,7 @@ import (
 	"kdapilot/engine/family"
 	"kdapilot/engine/loop"
 	"kdapilot/engine/preflight"
+	"kdapilot/engine/profile"
 	"kdapilot/engine/repo"
 	"kdapilot/engine/runs"
 	"kdapilot/engine/stall"
@@ -62,6 +63,11 @@ type Snapshot struct {
 	Runs       []runs.Run                `json:"runs"`
 	RunsStatus fact.Origin               `json:"runs_origin"`
 	Results    map[runs.ID]*bench.Result `json:"-"`
+	// Ends are how runs of flyprof ended, as its envelopes say: such a run has no
+	// rows and is never judged as a harness.
+	Ends map[runs.ID]*profile.End `json:"-"`
+	// Reports are the rocm-report folders found below Root, newest first.
+	Reports []profile.Report `json:"reports"`
 	// Sets are the row sets the bench screen can show and compare: finished
 	// runs with rows, and result files found or opened, newest first.
 	Sets []RowSet `json:"-"`

@@ -82,6 +82,9 @@ type follower struct {
 	parser *harness.Parser
 	track  runs.Track
 	job    *job
+	// manifest is set for captures of flyprof, whose stage is followed instead
+	// of rows.
+	manifest *runs.Manifest
 }
 
 func newFollower(s *Session, r runs.Run) *follower {
@@ -93,6 +96,9 @@ func newFollower(s *Session, r runs.Run) *follower {
 		started = r.Status.ChildStarted
 	}
 	f.track = runs.NewTrack(started, r.Manifest.ExpectedCells)
+	if r.Manifest.Kind == runs.Profile {
+		f.manifest = &r.Manifest
+	}
 	f.job = newJob("follow "+string(r.ID), f.read)
 	return f
 }
@@ -105,6 +111,10 @@ func (f *follower) seen(e bench.Event) {
 
 // read feeds what is new to the parser and publishes rows and progress.
 func (f *follower) read(ctx context.Context) {
+	if f.manifest != nil {
+		f.readStage()
+		return
+	}
 	grew := false
 	for _, src := range []struct {
 		t  *run.Tailer

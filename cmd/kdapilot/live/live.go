@@ -58,6 +58,8 @@ type Session struct {
 	plans   *plan.Reader
 	gates   *gateReader
 	ready   readiness
+	// profiles are the runs of flyprof this session judges and repeats.
+	profiles *profiles
 
 	jobs struct{ repo, loops, plan, bundles, runs, state, ready *job }
 }
@@ -87,7 +89,7 @@ func Open(ctx context.Context, opt Options) (*Session, error) {
 	s.loops = humanize.NewScanner(opt.Root, humanize.Options{Processes: procs, Now: opt.Now})
 	s.runner = run.New(run.Local{Self: opt.Self})
 	s.store, s.plans, s.gates = store.New(opt.Root), plan.NewReader(opt.Root), newGateReader()
-	s.parsed, s.bundles = newParsedRuns(), newOpenBundles()
+	s.parsed, s.bundles, s.profiles = newParsedRuns(), newOpenBundles(), newProfiles()
 	s.follow, s.roots = newFollowers(s), newRootsWatched(s)
 	s.startJobs()
 	return s, nil

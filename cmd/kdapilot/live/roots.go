@@ -157,6 +157,7 @@ func (s *Session) hint(h watch.Hint) {
 			s.roots.arm()
 		case tagTrace:
 			s.jobs.bundles.poke()
+			s.follow.pokeProfiles()
 		}
 	}
 	for _, p := range h.Paths {
@@ -190,6 +191,7 @@ func (s *Session) hintPath(path string) {
 		s.hintRun(part[2:])
 	case part[1] == "bundles":
 		s.jobs.bundles.poke()
+		s.follow.pokeProfiles()
 	default:
 		s.jobs.state.poke()
 		s.jobs.plan.poke()

@@ -63,6 +63,7 @@ func (s *Session) readRuns(ctx context.Context) {
 			if p := r.Status; p != nil && p.Supervisor.PID > 0 && !s.opt.Once && s.opt.Mode == session.Live {
 				s.once("supervisor", p.Supervisor.PID, s.jobs.runs.poke)
 			}
+		case r.Manifest.Kind == runs.Profile: // an envelope, no rows: see profileEnds
 		case i < maxParsed:
 			res := s.parsedRun(r)
 			if res != nil {
@@ -72,7 +73,11 @@ func (s *Session) readRuns(ctx context.Context) {
 			}
 		}
 	}
-	facts = append(facts, session.RunsRead{Runs: list, Origin: o})
+	ends, again := s.profileEnds(ctx, list)
+	if again {
+		return // the repetition made a newer list
+	}
+	facts = append(append(facts, ends...), session.RunsRead{Runs: list, Origin: o})
 	s.apply(append(facts, s.sets(list)...)...)
 	for i := range list {
 		if was := old.Run(list[i].ID); list[i].State.Final() && was != nil && !was.State.Final() {

@@ -8,6 +8,7 @@ import (
 
 	"kdapilot/engine/family"
 	"kdapilot/engine/journal"
+	"kdapilot/engine/profile"
 	"kdapilot/engine/runs"
 	"kdapilot/engine/session"
 	"kdapilot/engine/text"
@@ -23,16 +24,28 @@ func (s *Session) startRun(ctx context.Context, a session.StartRun) (session.Rep
 	if err != nil {
 		return session.Reply{}, err
 	}
+	bundle := ""
+	if spec.Kind == runs.Profile {
+		if bundle, err = s.prepareBundle(&spec); err != nil {
+			return session.Reply{}, err
+		}
+	}
 	if hash, n, err := s.git.DirtyHash(ctx, s.opt.Root); err == nil {
 		spec.DirtyHash, spec.DirtyFiles = hash, &n
 	}
 	r, err := s.runner.Start(ctx, spec)
+	if err != nil {
+		dropBundle(bundle)
+	}
 	var busy *run.BusyError
 	if errors.As(err, &busy) {
 		return session.Reply{}, fmt.Errorf("not started: %w", err)
 	}
 	if err != nil {
 		return session.Reply{}, fmt.Errorf("start %s: %w", spec.Preset, err)
+	}
+	if spec.Kind == runs.Profile {
+		s.profiles.note(r.ID, a)
 	}
 	s.note(ctx, journal.Record{Kind: "run started", Text: text.Line(strings.Join(spec.Argv, " ")), Data: map[string]string{"run": string(r.ID)}})
 	s.readRuns(ctx) // whoever asked wants to go to it now
@@ -45,6 +58,8 @@ func (s *Session) spec(a session.StartRun) (run.Spec, error) {
 	spec := run.Spec{
 		Worktree: s.opt.Root, Branch: snap.Repo.Branch, Head: snap.Repo.Head, Question: a.Question,
 		Simulated: snap.Simulated, GPUs: s.gpus(a.GPU), Kind: runs.Other, Preset: "custom", Argv: a.Argv,
+		// A repetition waits for the GPU its first attempt may just be leaving.
+		RetryOf: a.RetryOf, Queue: a.RetryOf != "",
 	}
 	if p := s.path(".humanize", "kernel-agent", "runenv.sh"); exists(p) {
 		spec.RunEnv = p
@@ -66,6 +81,9 @@ func (s *Session) spec(a session.StartRun) (run.Spec, error) {
 			return spec, errors.New("run: no command")
 		}
 		spec.Kind = kindOfArgv(a.Argv)
+		if spec.Kind == runs.Profile && !needsGPU(a.Argv) {
+			spec.GPUs = nil
+		}
 		if spec.Kind == runs.Harness && fam != nil {
 			spec.Captures = fam.Harness.CSV
 		}
@@ -77,9 +95,11 @@ func (s *Session) spec(a session.StartRun) (run.Spec, error) {
 func (s *Session) presetSpec(spec run.Spec, fam family.Family, a session.StartRun) (run.Spec, error) {
 	p := family.Params{
 		GPU: a.GPU, Worktree: s.opt.Root, Cell: a.Cell, Variant: s.variant(fam),
-		RunID: s.opt.Now().Format("20060102-150405"),
+		RunID: s.opt.Now().Format("20060102-150405"), Kernel: a.Kernel, Class: a.Class,
 	}
-	p.Bundle = s.path(".humanize", "kdapilot", "bundles", p.RunID+"-"+fam.Profile.Kernel)
+	if err := s.profileParams(&p, fam, a); err != nil {
+		return spec, fmt.Errorf("preset %s: %w", a.Preset, err)
+	}
 	cmd, err := fam.Preset(a.Preset, p)
 	if err != nil {
 		return spec, err
@@ -99,12 +119,7 @@ func (s *Session) presetSpec(spec run.Spec, fam family.Family, a session.StartRu
 	if spec.Kind == runs.Harness {
 		spec.Captures = fam.Harness.CSV
 	}
-	if spec.Kind == runs.Profile {
-		if err := s.noteQuestion(p.Bundle, a.Question, spec); err != nil {
-			return spec, err
-		}
-	}
-	return spec, nil
+	return spec, s.checkPreset(&spec, fam, a)
 }
 
 // variant tells which version of the harness the worktree has.
@@ -134,10 +149,10 @@ func kindOf(k string) runs.Kind {
 func kindOfArgv(argv []string) runs.Kind {
 	line := strings.Join(argv, " ")
 	switch {
+	case profile.IsFlyprof(argv):
+		return runs.Profile
 	case strings.Contains(line, "pytest"):
 		return runs.Pytest
-	case strings.Contains(line, "flyprof"):
-		return runs.Profile
 	case strings.Contains(line, "tests/kernels/"), strings.Contains(line, "op_tests/"):
 		return runs.Harness
 	default:
