@@ -132,6 +132,8 @@ type Delta struct {
 	// Picked is true when a person chose the pair.
 	Picked     bool
 	Comparison bench.Comparison
+	// Trend is nil where too few sets can be put in a row.
+	Trend *Trend `json:"-"`
 }
 
 // RoundText is one text of a round, clean and bounded.

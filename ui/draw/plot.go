@@ -70,13 +70,23 @@ func BarLines(before, after, top float64, w int, look style.Look) []string {
 // Spark is one line of w cells: the last w values, each between the least and
 // the greatest shown. A value that is no number leaves a gap.
 func Spark(values []float64, w int, look style.Look) string {
+	if w > 0 && len(values) > w {
+		values = values[len(values)-w:]
+	}
+	lo, hi := bounds(values)
+	return SparkIn(values, lo, hi, w, look)
+}
+
+// SparkIn is Spark between lo and hi, so that lines can be read against each
+// other and noise does not fill the line. What lies outside is drawn at the
+// edge.
+func SparkIn(values []float64, lo, hi float64, w int, look style.Look) string {
 	if w <= 0 {
 		return ""
 	}
 	if len(values) > w {
 		values = values[len(values)-w:]
 	}
-	lo, hi := bounds(values)
 	var b strings.Builder
 	for _, v := range values {
 		switch {
@@ -85,7 +95,7 @@ func Spark(values []float64, w int, look style.Look) string {
 		case hi <= lo:
 			b.WriteString(look.Levels[4])
 		default:
-			b.WriteString(look.Levels[1+int(math.Round(fraction(v, lo, hi)*7))])
+			b.WriteString(look.Levels[1+int(math.Round(min(max(fraction(v, lo, hi), 0), 1)*7))])
 		}
 	}
 	b.WriteString(blanks(w - len(values)))

@@ -102,6 +102,23 @@ func act(t *testing.T, s *Screen, e *view.Env, ids ...keys.ID) view.Ask {
 	return ask
 }
 
+// trended is the sample after six runs of the same sweep.
+func trended() *session.Snapshot {
+	s := judged()
+	d := *s.Delta
+	d.Trend = &session.Trend{}
+	for i := range d.Comparison.Regimes {
+		l := bench.TrendLine{Regime: d.Comparison.Regimes[i].Name, Cells: 4}
+		for k := range 6 {
+			l.Points = append(l.Points, bench.Of(1-0.02*float64(k*i)))
+		}
+		l.Points[2].OK = false
+		d.Trend.Lines = append(d.Trend.Lines, l)
+	}
+	s.Delta = &d
+	return s
+}
+
 func TestFrames(t *testing.T) {
 	unreadable := &session.Snapshot{RunsStatus: fact.Origin{Path: "runs", Status: fact.Unreadable, Why: "open runs: permission denied"}}
 	none := &session.Snapshot{RunsStatus: fact.Origin{Path: "runs", Status: fact.OK}}
@@ -117,6 +134,7 @@ func TestFrames(t *testing.T) {
 		{"bench-cell", repeated(), []keys.ID{keys.Drill, keys.Drill}},
 		{"bench-sets", judged(), []keys.ID{keys.SetBase}},
 		{"bench-disagree", disagree(), nil},
+		{"bench-trend", trended(), nil},
 		{"bench-single", single(), []keys.ID{keys.Bottom}},
 		{"bench-unread", &session.Snapshot{}, nil},
 		{"bench-none", none, nil},

@@ -3,6 +3,7 @@ package bench
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -49,15 +50,61 @@ func (s *Screen) regimeTable(e *view.Env, m *model, w, h int) []string {
 			{Title: "geomean", Align: draw.Right, Priority: 1},
 			{Title: "same", Align: draw.Right, Priority: 3},
 			{Title: "undec.", Align: draw.Right, Priority: 2},
+			{Title: "trend", Min: trendCells, Max: trendCells, Priority: 3},
 			{Title: "95 % interval", Align: draw.Right, Priority: 4},
 			{Title: "min-max", Align: draw.Right, Priority: 5},
 			{Title: "worst cell", Min: 16, Priority: 6, Middle: true, Grow: true},
 		},
 		Len: len(m.regimes), Selected: s.regimeAt(m), Noun: noun(len(m.regimes), "regime"), Note: s.note(tRegimes),
 		Empty: s.nothing("regimes"),
-		Row:   func(i int) []string { return regimeCells(m.regimes[i], look) },
+		Row: func(i int) []string {
+			c := regimeCells(m.regimes[i], look)
+			return slices.Insert(c, 8, trend(m.delta.Trend, m.regimes[i].Name, look))
+		},
+	}
+	if m.delta.Trend == nil {
+		t.Columns = slices.Delete(t.Columns, 8, 9)
+		row := t.Row
+		t.Row = func(i int) []string { return slices.Delete(row(i), 8, 9) }
 	}
 	return s.render(t, w, h, look)
+}
+
+// trendCells is the width of a sparkline: one cell per set, the newest last.
+const trendCells = 12
+
+// trendBand is the least that a sparkline spans: smaller moves stay flat, for
+// single sets prove nothing.
+const trendBand = 0.05
+
+// trendBounds is the scale that all regimes share.
+func trendBounds(t *session.Trend) (lo, hi float64) {
+	lo, hi = 1-trendBand, 1+trendBand
+	for _, l := range t.Lines {
+		for _, p := range l.Points {
+			if p.OK {
+				lo, hi = min(lo, p.V), max(hi, p.V)
+			}
+		}
+	}
+	return lo, hi
+}
+
+// trend is the way of a regime over the sets before, slower is higher.
+func trend(t *session.Trend, regime string, look style.Look) string {
+	l := t.Line(regime)
+	if l == nil {
+		return ""
+	}
+	lo, hi := trendBounds(t)
+	var v []float64
+	for _, p := range l.Points {
+		if !p.OK {
+			p.V = math.NaN()
+		}
+		v = append(v, p.V)
+	}
+	return look.Bar.Paint(draw.SparkIn(v, lo, hi, trendCells, look))
 }
 
 // narrowRegimes is the table for 40 columns: wins and losses share one column.
