@@ -18,6 +18,10 @@ const (
 // View draws the whole screen from the snapshot and the model's own state.
 func (m *Model) View() tea.View {
 	v := tea.NewView(m.frame())
+	if m.cfg.Drawn != nil && m.cached.body != "" {
+		m.cfg.Drawn()
+		m.cfg.Drawn = nil
+	}
 	v.AltScreen = true
 	v.WindowTitle = m.title()
 	return v

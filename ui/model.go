@@ -26,6 +26,8 @@ type Config struct {
 	// Busy, if not nil, is called on every message: frames should come fast for
 	// a moment.
 	Busy func()
+	// Drawn, if not nil, is called once, when there is a first frame.
+	Drawn func()
 	// OSC52 says that the clipboard is reached by an escape sequence of ours;
 	// otherwise copying is the session's business (tmux).
 	OSC52 bool

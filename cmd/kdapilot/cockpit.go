@@ -45,7 +45,8 @@ func openCockpit(ctx context.Context, s streams, opt live.Options) error {
 	if err != nil {
 		return err
 	}
-	opt.Self, opt.TTY, opt.Workspace = self, true, cfg.Workspace
+	drawn := make(chan struct{})
+	opt.Self, opt.TTY, opt.Workspace, opt.After = self, true, cfg.Workspace, drawn
 	// SIGHUP ends the cockpit cleanly; runs go on, they have their own session.
 	ctx, stop := signal.NotifyContext(ctx, syscall.SIGHUP, syscall.SIGTERM, syscall.SIGINT)
 	defer stop()
@@ -54,12 +55,12 @@ func openCockpit(ctx context.Context, s streams, opt live.Options) error {
 		return err
 	}
 	defer ses.Close()
-	return drive(ctx, s, ses, cfg, opt.Mode == session.Offline)
+	return drive(ctx, s, ses, cfg, ui.Config{ReadOnly: opt.Mode == session.Offline, Drawn: func() { close(drawn) }})
 }
 
 // drive runs the terminal program on a session until the person or a signal
 // ends it.
-func drive(ctx context.Context, s streams, ses *live.Session, cfg config, readOnly bool) error {
+func drive(ctx context.Context, s streams, ses *live.Session, cfg config, u ui.Config) error {
 	caps := uiterm.Detect(os.Getenv)
 	theme, err := caps.Theme(cfg.Theme)
 	if err != nil {
@@ -71,16 +72,15 @@ func drive(ctx context.Context, s streams, ses *live.Session, cfg config, readOn
 	}
 	var clock *frameClock
 	var program *tea.Program
-	model := ui.New(ui.Config{
-		Session: ses, Look: style.NewLook(theme, caps.Glyphs(cfg.Glyphs)), Keys: table, Now: time.Now, ReadOnly: readOnly,
-		OSC52: caps.Clipboard(0).Route == uiterm.OSC52,
-		Busy: func() {
-			if clock == nil {
-				clock = newFrameClock(program)
-			}
-			clock.Busy()
-		},
-	})
+	u.Session, u.Look, u.Keys, u.Now = ses, style.NewLook(theme, caps.Glyphs(cfg.Glyphs)), table, time.Now
+	u.OSC52 = caps.Clipboard(0).Route == uiterm.OSC52
+	u.Busy = func() {
+		if clock == nil {
+			clock = newFrameClock(program)
+		}
+		clock.Busy()
+	}
+	model := ui.New(u)
 	program = tea.NewProgram(model, tea.WithContext(ctx), tea.WithInput(s.in), tea.WithOutput(s.out), tea.WithFPS(fallbackFPS), tea.WithoutSignalHandler())
 	bridge(ctx, ses, program)
 	_, err = program.Run()
@@ -94,7 +94,7 @@ func drive(ctx context.Context, s streams, ses *live.Session, cfg config, readOn
 }
 
 // fallbackFPS is the renderer's rate where the frame clock finds no ticker.
-const fallbackFPS = 60
+const fallbackFPS = 120
 
 // bridge sends what the session tells to the program, and a message once
 // everything has been read for the first time.

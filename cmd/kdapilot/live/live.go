@@ -29,6 +29,10 @@ type Options struct {
 	Simulated bool
 	// Deliver, if set, takes the start command in place of a tmux pane (demo).
 	Deliver func(text string) error
+	// After, if set, is closed when the first frame has been drawn: until then
+	// only the loops are read, so that nothing stands between a person and the
+	// first thing to see.
+	After <-chan struct{}
 	// Once reads everything once and watches nothing: for `kdapilot show`.
 	Once bool
 	// TTY says that standard input and output are terminals; gates need it.
@@ -110,9 +114,18 @@ func (s *Session) startJobs() {
 	if !s.opt.Once {
 		s.roots.arm()
 	}
-	for _, j := range s.allJobs() {
-		j.poke()
+	if s.opt.After == nil {
+		s.pokeAll()
+		return
 	}
+	s.jobs.loops.poke()
+	s.spawn("first frame", func(ctx context.Context) {
+		select {
+		case <-s.opt.After:
+			s.pokeAll()
+		case <-ctx.Done():
+		}
+	})
 }
 
 func (s *Session) allJobs() []*job {
