@@ -140,6 +140,9 @@ func printRuns(w io.Writer, s *session.Snapshot) error {
 		if res := s.Results[r.ID]; res != nil && res.Truth != nil {
 			out = string(res.Truth.Outcome)
 		}
+		if e := s.Ends[r.ID]; e != nil {
+			out = e.Line()
+		}
 		sim := ""
 		if r.Manifest.Simulated {
 			sim = "  SIMULATED"

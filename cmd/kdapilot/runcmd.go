@@ -19,32 +19,36 @@ import (
 // newRun runs a preset in the foreground: the same supervised run as the
 // cockpit's, with its log on this terminal.
 func newRun(s streams) *cobra.Command {
-	var dir, cell, question string
-	var gpu int
+	var dir string
+	var a session.StartRun
 	cmd := &cobra.Command{
-		Use:   "run PRESET | run -- COMMAND [ARG...]",
+		Use:   "run PRESET [KERNEL | BASE CAND | CLASS] | run -- COMMAND [ARG...]",
 		Short: "Run a preset of the task's kernel family, or a command, in the foreground",
 		Long: `run starts the same supervised run as the cockpit: own session, own folder below
 .humanize/kdapilot/runs, one run per GPU. Ctrl-C cancels it; a lost terminal
 does not. The exit status is that of the three-way truth: 0 pass, 1 red, 2 not
-proven, 3 incomplete.`,
+proven, 3 incomplete. Presets of flyprof are judged by its envelope: 66 nothing
+is the answer, 69 a tool or the GPU is absent, 70 no usable answer, 75 transient
+(after one retry), 78 fix the input, 64 usage, 3 interrupted, 1 exit status and
+envelope contradict each other.`,
 		Args: usageArgs(cobra.MinimumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			a := session.StartRun{Cell: cell, Question: question, GPU: gpu}
 			if cmd.ArgsLenAtDash() == 0 {
 				a.Argv = args
-			} else if len(args) == 1 {
-				a.Preset = args[0]
 			} else {
-				return exitWith(exitUsage, "run: one preset, or -- and a command; got %q", args)
+				a.Preset = args[0]
+				if err := flyprofArgs(&a, args[1:]); err != nil {
+					return err
+				}
 			}
 			return runForeground(cmd.Context(), s, dir, a)
 		},
 	}
 	cmd.Flags().StringVarP(&dir, "dir", "C", ".", "the worktree")
-	cmd.Flags().StringVar(&cell, "cell", "", "key of the focus cell, for presets that need one")
-	cmd.Flags().StringVar(&question, "question", "", "the named question a profile answers")
-	cmd.Flags().IntVar(&gpu, "gpu", 0, "GPU index")
+	cmd.Flags().StringVar(&a.Cell, "cell", "", "key of the focus cell, for presets that need one")
+	cmd.Flags().StringVar(&a.Question, "question", "", "the named question a profile answers")
+	cmd.Flags().IntVar(&a.GPU, "gpu", 0, "GPU index")
+	flyprofFlags(cmd, &a)
 	return cmd
 }
 
@@ -91,7 +95,15 @@ func followRun(ctx, stop context.Context, s streams, ses *live.Session, id runs.
 			}
 		}
 		printed = printLog(s.out, snap, printed)
-		if r != nil && r.State.Final() && snap.LogID == id && snap.LogWhole {
+		if next, wait := nextAttempt(snap, ses, id); next != "" {
+			printEnd(&printer{w: s.err}, r, snap.Ends[id])
+			fmt.Fprintf(s.err, "retried once as %s\n", next)
+			id, opened, printed = next, false, 0
+			continue
+		} else if r != nil && r.State.Final() && snap.LogID == id && snap.LogWhole && !wait {
+			if e := snap.Ends[id]; e != nil {
+				return endOf(s.err, r, e)
+			}
 			return verdictOf(s.err, r, ses.Snapshot().Results[id])
 		}
 		select {

@@ -8,7 +8,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"kdapilot": main})
+	testscript.Main(m, map[string]func(){"kdapilot": main, "flyprof": fakeFlyprof})
 }
 
 // TestScripts runs the command line as a user would, one file of

@@ -22,7 +22,7 @@ const (
 	// Stop: exit 69, a tool or the GPU is absent; trying again changes nothing.
 	Stop Meaning = "stop"
 	// Internal: exit 70, flyprof itself failed.
-	Internal Meaning = "internal"
+	Internal Meaning = "internal error"
 	// Retry: exit 75, transient; one more try is fair.
 	Retry Meaning = "retry"
 	// FixInput: exit 78, an argument or a prerequisite is wrong.
@@ -133,7 +133,7 @@ func byExit(in Ended, exit int, how string) End {
 			return disagree(in, exit, "flyprof prints no envelope with this exit status")
 		}
 		if exit == 130 {
-			return End{Meaning: Interrupted, Text: "interrupted (exit 130)" + how, Next: "what is in the bundle is partial: start a new one"}
+			return End{Meaning: Interrupted, Text: "exit 130" + how, Next: "what is in the bundle is partial: start a new one"}
 		}
 		return End{Meaning: Usage, Text: "flyprof refused the command line (exit 2): " + orSay(in.Complaint, "no reason on stderr"), Next: "correct the preset's arguments"}
 	}
@@ -180,14 +180,14 @@ func disagree(in Ended, exit int, other string) End {
 
 // good is a whole answer that agrees with everything; doctor's can still be no.
 func good(s *Said) End {
-	e := End{Meaning: OK, Text: "ok"}
+	e := End{Meaning: OK, Text: "exit 0, a whole envelope"}
 	switch {
 	case s.Doctor != nil && !s.Doctor.Ready:
-		return End{Meaning: NotReady, Text: "not ready: " + strings.Join(s.Doctor.Blockers, ", "), Next: cure(s.Doctor.Blockers)}
+		return End{Meaning: NotReady, Text: strings.Join(s.Doctor.Blockers, ", "), Next: cure(s.Doctor.Blockers)}
 	case s.Doctor != nil:
-		e.Text = strings.TrimSpace("ready: rocprofv3 " + s.Doctor.Rocprofv3 + " " + s.Doctor.Arch)
+		e.Text = strings.TrimSpace("ready, rocprofv3 " + s.Doctor.Rocprofv3 + " " + s.Doctor.Arch)
 	case s.Command == "list":
-		e.Text = fmt.Sprintf("%d kernels can be profiled", len(s.Kernels))
+		e.Text = count(len(s.Kernels), "kernel") + " can be profiled"
 	case s.Diff != nil:
 		e.Text = s.Diff.Words()
 	case s.Wiki != nil:
@@ -196,7 +196,7 @@ func good(s *Said) End {
 		e.Text = s.Headline
 	}
 	if n := len(s.Warnings); n > 0 && s.Command != "list" {
-		e.Text += fmt.Sprintf(" (%d warnings)", n)
+		e.Text += fmt.Sprintf(" (%s)", count(n, "warning"))
 	}
 	return e
 }
@@ -217,27 +217,34 @@ func cure(blockers []string) string {
 
 // refused turns a failure that flyprof reports itself into what is to be done.
 func refused(s *Said, exit int) End {
-	what := fmt.Sprintf("%s (%s, exit %d)", s.Message, s.Code, exit)
-	e := End{Text: what, Next: s.Help}
+	e := End{Text: fmt.Sprintf("%s (%s, exit %d)", s.Message, s.Code, exit)}
+	advice := ""
 	switch exit {
 	case 66:
-		e.Meaning, e.Text = Nothing, "nothing there is the answer: "+what
+		e.Meaning, advice = Nothing, "that is an answer, not an error"
 		if len(s.Candidates) > 0 {
-			e.Next = "kernels it saw: " + strings.Join(s.Candidates, ", ")
+			advice += "; kernels it saw: " + strings.Join(s.Candidates, ", ")
 		}
 	case 69:
-		e.Meaning, e.Text = Stop, "stop, a tool or the GPU is absent: "+what
+		e.Meaning, advice = Stop, "a tool or the GPU is absent, trying again changes nothing"
 	case 70:
-		e.Meaning, e.Text = Internal, "flyprof failed inside: "+what
+		e.Meaning, advice = Internal, "flyprof failed inside, read the log"
 	case 75:
-		e.Meaning, e.Text = Retry, "transient, worth one retry: "+what
+		e.Meaning, advice = Retry, "transient, worth one retry"
 	case 78:
-		e.Meaning, e.Text = FixInput, "fix the input: "+what
+		e.Meaning, advice = FixInput, "an argument or a prerequisite is wrong"
 	default:
-		e.Meaning, e.Text = NoAnswer, fmt.Sprintf("exit %d is none of flyprof's: %s", exit, what)
+		e.Meaning, advice = NoAnswer, "this exit status is none of flyprof's"
+	}
+	e.Next = advice
+	if s.Help != "" {
+		e.Next += ": " + s.Help
 	}
 	return e
 }
+
+// Line is the end in one line: what it means, then what happened.
+func (e *End) Line() string { return string(e.Meaning) + ": " + e.Text }
 
 // exitStatus is the exit status of the command line for an end.
 func exitStatus(e *End) int {
@@ -289,7 +296,7 @@ func (d *Diff) Words() string {
 
 // Words names the technique and how many pages there are.
 func (w *Wiki) Words() string {
-	s := fmt.Sprintf("%s: %d wiki pages", w.Class, len(w.Pages))
+	s := fmt.Sprintf("%s: %s", w.Class, count(len(w.Pages), "wiki page"))
 	if w.Technique != "" {
 		s += ", technique " + w.Technique
 	}
@@ -297,6 +304,13 @@ func (w *Wiki) Words() string {
 		s += ", done before in " + strings.Join(w.PRs, ", ")
 	}
 	return s
+}
+
+func count(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
 }
 
 func orSay(s, otherwise string) string {

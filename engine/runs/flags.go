@@ -114,14 +114,22 @@ func (f Flag) spellings() []string {
 	return out
 }
 
-// nearest is the flag with the fewest edits to word; the zero Flag when even
-// that one differs in half of its letters.
+// nearest is the flag with the fewest edits to word, else one that begins with
+// the same letters; the zero Flag when none is like it.
 func (t FlagTable) nearest(word string) Flag {
 	best, least := Flag{}, len(word)/2+1
 	for _, f := range t.Flags {
 		for _, n := range f.spellings() {
 			if d := edits(word, n); d < least {
 				best, least = Flag{Names: []string{n}, Line: f.Line}, d
+			}
+		}
+	}
+	const same = len("--abc")
+	for _, f := range t.Flags {
+		for _, n := range f.spellings() {
+			if len(best.Names) == 0 && len(word) >= same && strings.HasPrefix(n, word[:same]) {
+				best = Flag{Names: []string{n}, Line: f.Line}
 			}
 		}
 	}

@@ -53,7 +53,7 @@ func runsMoved(before, after *Snapshot) []Event {
 			e.Bad = res.Truth.Outcome != bench.OutcomePass
 		}
 		if end := after.Ends[r.ID]; end != nil {
-			e.Text += ": " + end.Text
+			e.Text += ": " + end.Line()
 			e.Bad = end.Bad()
 		}
 		e.Bad = e.Bad || r.Partial
