@@ -59,10 +59,13 @@ func newPalette(m *Model) *prompt {
 		entries = append(entries, view.Entry{Label: a.Long, Note: note})
 	}
 	return newPrompt(view.Prompt{
-		Title: "palette: an action, or `run COMMAND`", Entries: entries,
+		Title: "palette: an action, `run COMMAND`, or `flyprof run|diff|wiki|list|doctor`", Entries: entries,
 		Accept: func(e *view.Env, typed string, i int) view.Ask {
 			if cmd, ok := strings.CutPrefix(strings.TrimSpace(typed), "run "); ok {
 				return runCommand(e, cmd)
+			}
+			if cmd, ok := strings.CutPrefix(strings.TrimSpace(typed)+" ", "flyprof "); ok {
+				return flyprofCommand(e, cmd)
 			}
 			if i < 0 {
 				return view.Ask{Say: "no such action: " + typed}

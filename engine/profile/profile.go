@@ -147,11 +147,20 @@ func Option(argv []string, name string) string {
 
 // KernelOf is the kernel a `run` or `capture` was asked for.
 func KernelOf(argv []string) string {
-	rest, ok := arguments(argv)
-	if ok && len(rest) > 1 && (rest[0] == "run" || rest[0] == "capture") && !strings.HasPrefix(rest[1], "-") {
-		return rest[1]
+	if cmd := CommandOf(argv); cmd == "run" || cmd == "capture" {
+		return Operand(argv)
 	}
 	return ""
+}
+
+// Operand is the first word after the subcommand, "" when it is a flag or there
+// is none.
+func Operand(argv []string) string {
+	rest, ok := arguments(argv)
+	if !ok || len(rest) < 2 || strings.HasPrefix(rest[1], "-") {
+		return ""
+	}
+	return rest[1]
 }
 
 // RetryOf finds the second attempt of a run among list, or nil.

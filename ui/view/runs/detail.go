@@ -41,17 +41,28 @@ func summary(e *view.Env, r *runs.Run, w int) []string {
 		state += ": " + why
 	}
 	p.add("state", state)
-	p.add("cells", progress(r))
-	if r.Progress.Current != "" && r.State == runs.Running {
+	switch st := stagesOf(r, look); {
+	case st != "":
+		p.add("stage", st)
+	case r.Manifest.Kind != runs.Profile:
+		p.add("cells", progress(r))
+	}
+	if r.Progress.Current != "" && r.State == runs.Running && r.Manifest.Kind != runs.Profile {
 		p.add("now", r.Progress.Current)
 	}
-	if r.State.Final() {
+	if r.Manifest.Kind == runs.Profile && r.Manifest.Question != "" {
+		p.add("question", r.Manifest.Question)
+	}
+	if r.State.Final() && e.Snap.Ends[r.ID] != nil {
+		endPairs(e, r, &p)
+	} else if r.State.Final() {
 		word, bad := outcome(e, r)
 		p.add("outcome", paintOutcome(word, bad, look)+", "+ended(r))
 		if t := truth(e, r); t != nil && bad {
 			p.add("", look.Bad.Paint(because(t)))
 		}
 	}
+	attempts(e, r, &p)
 	p.add("GPU", gpus(r))
 	return draw.KVs(p.list, w, look)
 }
@@ -237,6 +248,10 @@ func assignments(m map[string]string) []string {
 // verdict is the three-way truth with the words of each witness.
 func verdict(e *view.Env, r *runs.Run, p *pairs) {
 	look := e.Look
+	if e.Snap.Ends[r.ID] != nil {
+		endPairs(e, r, p)
+		return
+	}
 	t := truth(e, r)
 	if t == nil {
 		if r.Result != nil && r.Result.Verdict != nil {

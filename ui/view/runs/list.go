@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"kdapilot/engine/bench"
+	"kdapilot/engine/profile"
 	"kdapilot/engine/runs"
 	"kdapilot/ui/draw"
 	"kdapilot/ui/style"
@@ -98,6 +99,9 @@ func outcome(e *view.Env, r *runs.Run) (word string, bad bool) {
 	if !r.State.Final() {
 		return "-", false
 	}
+	if x := e.Snap.Ends[r.ID]; x != nil {
+		return endWord(x)
+	}
 	if res := e.Snap.Results[r.ID]; res != nil && res.Truth != nil {
 		o := res.Truth.Outcome
 		if o == bench.OutcomePass {
@@ -122,7 +126,7 @@ func paintOutcome(word string, bad bool, look style.Look) string {
 	switch {
 	case bad:
 		return look.Bad.Paint(word)
-	case word == "pass":
+	case word == "pass", word == string(profile.OK):
 		return look.Good.Paint(word)
 	case word == "not judged":
 		return look.Warn.Paint(word)

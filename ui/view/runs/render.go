@@ -207,6 +207,12 @@ func paintLog(line string, look style.Look) style.Token {
 // rowLines are the counts by status and the last rows.
 func (s *Screen) rowLines(e *view.Env, r *runs.Run, w, h int) (string, []string) {
 	look := e.Look
+	if r.Manifest.Kind == runs.Profile {
+		// An answer is read from its top, rows from their end.
+		lines := answerLines(e, r, w)
+		s.pages[rows], s.back = max(h, 1), min(s.back, max(len(lines)-h, 0))
+		return "answer", draw.Block(lines[s.back:], w, h)
+	}
 	res := e.Snap.Results[r.ID]
 	if res == nil {
 		s.pages[rows] = 1

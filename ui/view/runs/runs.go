@@ -229,6 +229,9 @@ func (s *Screen) move(e *view.Env, id keys.ID) (view.Ask, bool) {
 	case s.focus == log:
 		return view.Ask{}, s.moveLog(e, id, by, vertical)
 	case s.focus == rows:
+		if r := s.run(e); r != nil && r.Manifest.Kind == runs.Profile {
+			by = -by // see rowLines
+		}
 		if vertical {
 			s.back = max(s.back-by, 0)
 		}

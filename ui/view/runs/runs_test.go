@@ -262,8 +262,10 @@ func TestStart(t *testing.T) {
 	}{
 		{"smoke", []string{"smoke"}, session.StartRun{Preset: "smoke"}, []string{"on GPU 0 AMD Instinct MI355X gfx950, running here: smoke", "in /w/FlyDSL-fa-fp8", "--iters"}},
 		{"focus", []string{"focus", cell}, session.StartRun{Preset: "focus", Cell: cell}, []string{"--seq_len", "  512"}},
-		{"named question", []string{"flyprof-run", "VMEM wait"}, session.StartRun{Preset: "flyprof-run", Question: "VMEM wait"}, []string{"question: VMEM wait"}},
-		{"own question", []string{"flyprof-run", "why is the tail slow"}, session.StartRun{Preset: "flyprof-run", Question: "why is the tail slow"}, nil},
+		{"named question", []string{"flyprof-run", "flash_attn_fwd", "VMEM wait"}, session.StartRun{Preset: "flyprof-run", Kernel: "flash_attn_fwd", Question: "VMEM wait"}, []string{"question: VMEM wait", "retried once"}},
+		{"own question", []string{"flyprof-run", "moe_gemm", "why is the tail slow"}, session.StartRun{Preset: "flyprof-run", Kernel: "moe_gemm", Question: "why is the tail slow"}, []string{"  moe_gemm"}},
+		{"list before a kernel", []string{"flyprof-run", "(ask flyprof for its list first)"}, session.StartRun{Preset: "flyprof-list"}, []string{"  list"}},
+		{"prior art", []string{"flyprof-wiki", "barrier"}, session.StartRun{Preset: "flyprof-wiki", Class: "barrier"}, []string{"  wiki", "  barrier"}},
 		{"list asks nothing", []string{"flyprof-list"}, session.StartRun{Preset: "flyprof-list"}, []string{"flyprof"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -302,7 +304,7 @@ func TestStartAsksForTheGPU(t *testing.T) {
 
 func TestNothingStartsByMistake(t *testing.T) {
 	e := viewtest.Env(sample())
-	for _, answers := range [][]string{{"no such preset"}, {"focus", "no such cell"}, {"flyprof-run", "  "}} {
+	for _, answers := range [][]string{{"no such preset"}, {"focus", "no such cell"}, {"flyprof-run", "flash_attn_fwd", "  "}, {"flyprof-run", "  "}, {"flyprof-run", "--shape"}} {
 		if ask := start(t, e, answers...); ask.Confirm != nil || ask.Say == "" || len(ask.Do) > 0 {
 			t.Errorf("%q: %+v", answers, ask)
 		}

@@ -45,7 +45,7 @@ func choosePreset(e *view.Env) view.Ask {
 // take.
 func presetNote(f *family.Family, p family.Preset) string {
 	parts := []string{p.Title}
-	if c, err := f.Preset(p.Name, params(nil, 0, "")); err == nil && len(c.Expected) > 0 {
+	if c, err := f.Preset(p.Name, params(nil, session.StartRun{})); err == nil && len(c.Expected) > 0 {
 		parts = append(parts, view.Count(len(c.Expected)+c.ExpectedExtra, "cell"))
 	}
 	switch {
@@ -66,25 +66,42 @@ func presetNote(f *family.Family, p family.Preset) string {
 // newBundle stands for the folder that is named when the run starts.
 const newBundle = "(a new bundle folder)"
 
-func params(e *view.Env, gpu int, cell string) family.Params {
-	p := family.Params{GPU: gpu, Cell: cell, Worktree: "/", Bundle: newBundle, RunID: "(this run)"}
+func params(e *view.Env, a session.StartRun) family.Params {
+	p := family.Params{
+		GPU: a.GPU, Cell: a.Cell, Worktree: "/", Bundle: newBundle, RunID: "(this run)",
+		Kernel: a.Kernel, Before: a.Before, After: a.After, Class: a.Class,
+	}
 	if e != nil {
 		p.Worktree = e.Snap.Root
 	}
 	return p
 }
 
-// next asks for what is still missing: the cell, the question, the GPU.
+// Start asks for what a run still needs and ends in the question that shows its
+// exact command; the palette and other screens begin runs with it. GPU -1 asks.
+func Start(e *view.Env, a session.StartRun) view.Ask {
+	if e.Snap.Family == nil {
+		return view.Ask{Say: "nothing started: no kernel family (" + text.Line(e.Snap.FamilyWhy) + ")"}
+	}
+	return next(e, e.Snap.Family, a)
+}
+
+// next asks for what is still missing: the cell, the kernel or the bundles of a
+// profile, its question, the GPU.
 func next(e *view.Env, f *family.Family, a session.StartRun) view.Ask {
 	p, err := f.Find(a.Preset)
 	if err != nil {
 		return view.Ask{Say: err.Error()}
 	}
-	switch {
-	case a.Cell == "" && (p.Expect == "cell" || p.Set != ""):
+	if a.Cell == "" && (p.Expect == "cell" || p.Set != "") {
 		return askCell(f, p, a)
-	case a.Question == "" && p.Kind == family.KindFlyprof && takesBundle(p):
-		return askQuestion(f, a)
+	}
+	if ask, open := nextProfile(e, f, p, a); open {
+		return ask
+	}
+	switch {
+	case p.Kind == family.KindFlyprof && !takes(p, "{gpu}"):
+		a.GPU = max(a.GPU, 0) // it reads files: no GPU is asked for or locked
 	case a.GPU < 0 && len(e.Snap.Host.GPUs) > 1:
 		return askGPU(e, f, a)
 	case a.GPU < 0:
@@ -96,8 +113,9 @@ func next(e *view.Env, f *family.Family, a session.StartRun) view.Ask {
 	return confirm(e, f, p, a)
 }
 
-func takesBundle(p family.Preset) bool {
-	return slices.ContainsFunc(p.Argv, func(s string) bool { return strings.Contains(s, "{bundle}") })
+// takes reports whether a preset's arguments need something.
+func takes(p family.Preset, placeholder string) bool {
+	return slices.ContainsFunc(p.Argv, func(s string) bool { return strings.Contains(s, placeholder) })
 }
 
 func askCell(f *family.Family, p family.Preset, a session.StartRun) view.Ask {
@@ -127,29 +145,6 @@ func askCell(f *family.Family, p family.Preset, a session.StartRun) view.Ask {
 				a.Cell = keys[i]
 			default:
 				return view.Ask{Say: fmt.Sprint("not a cell key: ", err)}
-			}
-			return next(e, f, a)
-		},
-	}}
-}
-
-// askQuestion wants the one question a profile is to answer.
-func askQuestion(f *family.Family, a session.StartRun) view.Ask {
-	var entries []view.Entry
-	for _, q := range f.Profile.Questions {
-		entries = append(entries, view.Entry{Label: q})
-	}
-	entries = append(entries, view.Entry{Label: "(as typed)", Note: "a question in your own words"})
-	return view.Ask{Prompt: &view.Prompt{
-		Title: "which question does this profile answer?", Entries: entries,
-		Accept: func(e *view.Env, typed string, i int) view.Ask {
-			switch {
-			case i >= 0 && i < len(f.Profile.Questions):
-				a.Question = f.Profile.Questions[i]
-			case strings.TrimSpace(typed) != "":
-				a.Question = text.Line(strings.TrimSpace(typed))
-			default:
-				return view.Ask{Say: "nothing started: a profile needs a question"}
 			}
 			return next(e, f, a)
 		},
@@ -203,22 +198,21 @@ func busy(s *session.Snapshot, index int) string {
 
 // confirm shows the exact command before anything runs.
 func confirm(e *view.Env, f *family.Family, p family.Preset, a session.StartRun) view.Ask {
-	c, err := f.Preset(p.Name, params(e, a.GPU, a.Cell))
+	c, err := f.Preset(p.Name, params(e, a))
 	if err != nil {
 		return view.Ask{Say: "not started: " + err.Error()}
 	}
-	lines := command(e, c.Argv, c.Cwd, a.GPU)
+	gpu := a.GPU
+	if p.Kind == family.KindFlyprof && !takes(p, "{gpu}") {
+		gpu = noGPU
+	}
+	lines := command(e, c.Argv, c.Cwd, gpu)
 	if len(c.Env) > 0 {
 		lines = append(lines, "with "+text.Line(strings.Join(c.Env, " ")))
 	}
-	if takesBundle(p) {
-		lines = append(lines, newBundle+" is named when it starts")
-	}
-	if a.Question != "" {
-		lines = append(lines, "question: "+a.Question)
-	}
+	lines = append(lines, aboutProfile(e, p, a)...)
 	facts := presetNote(f, p)
-	if len(c.Expected) == 0 {
+	if len(c.Expected) == 0 && p.Kind != family.KindFlyprof {
 		facts += "; how many cells is not known"
 	}
 	lines = append(append(lines, "", facts), p.Notes...)
@@ -234,6 +228,9 @@ func command(e *view.Env, argv []string, cwd string, gpu int) []string {
 	if cwd == "" {
 		cwd = e.Snap.Root
 	}
+	if gpu == noGPU {
+		return append(append(lines, "in "+text.Line(cwd), ""), append(words(argv), "")...)
+	}
 	where := fmt.Sprintf("GPU %d", gpu)
 	for _, g := range e.Snap.Host.GPUs {
 		if g.Index == gpu {
@@ -247,13 +244,22 @@ func command(e *view.Env, argv []string, cwd string, gpu int) []string {
 		where += ", " + b
 	}
 	lines = append(lines, "on "+text.Line(where), "in "+text.Line(cwd), "")
+	return append(append(lines, words(argv)...), "")
+}
+
+// noGPU marks a command that uses none.
+const noGPU = -1
+
+// words are the arguments, one a line, quoted where a shell would need it.
+func words(argv []string) []string {
+	var lines []string
 	for _, s := range argv {
 		if s == "" || strings.ContainsAny(s, " \t'\"\\") {
 			s = "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 		}
 		lines = append(lines, "  "+text.Line(s))
 	}
-	return append(lines, "")
+	return lines
 }
 
 // typed asks before a typed command is run.
@@ -275,7 +281,7 @@ func again(e *view.Env, r *runs.Run) view.Ask {
 		return view.Ask{Say: "the manifest of this run holds no command"}
 	}
 	if m.Kind == runs.Profile {
-		return view.Ask{Say: "a profile writes into its own bundle: start it from its preset with r"}
+		return profileAgain(e, r)
 	}
 	a := session.StartRun{Argv: m.Argv, Question: m.Question}
 	if len(m.GPUs) > 0 {
@@ -283,7 +289,7 @@ func again(e *view.Env, r *runs.Run) view.Ask {
 	}
 	lines := command(e, m.Argv, m.Cwd, a.GPU)
 	if f := e.Snap.Family; f != nil {
-		if c, err := f.Preset(m.Preset, params(e, a.GPU, "")); err == nil && slices.Equal(c.Argv, m.Argv) && c.Cwd == m.Cwd {
+		if c, err := f.Preset(m.Preset, params(e, session.StartRun{GPU: a.GPU})); err == nil && slices.Equal(c.Argv, m.Argv) && c.Cwd == m.Cwd {
 			a.Preset, a.Argv = m.Preset, nil
 		}
 	}
