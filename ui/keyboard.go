@@ -162,5 +162,3 @@ func (m *Model) act(id keys.ID) tea.Cmd {
 	}
 	return m.global(id)
 }
-
-var _ view.Screen = (*absent)(nil)

@@ -4,7 +4,6 @@ import (
 	"strconv"
 
 	"kdapilot/engine/session"
-	"kdapilot/ui/draw"
 	"kdapilot/ui/keys"
 	"kdapilot/ui/view"
 )
@@ -42,20 +41,4 @@ func (t tab) mark(s *session.Snapshot) string {
 	default:
 		return ""
 	}
-}
-
-// absent stands where a screen is not built yet; it says so and does nothing.
-type absent struct {
-	context keys.Context
-	what    string
-}
-
-func (a *absent) Context() keys.Context                   { return a.context }
-func (a *absent) Act(*view.Env, keys.ID) (view.Ask, bool) { return view.Ask{}, false }
-func (a *absent) SetFilter(*view.Env, string)             {}
-func (a *absent) Filter() string                          { return "" }
-func (a *absent) Selected(*view.Env) string               { return "" }
-func (a *absent) Show(*view.Env, string) view.Ask         { return view.Ask{} }
-func (a *absent) Render(e *view.Env, w, h int) []string {
-	return draw.Block(append([]string{""}, draw.Wrap(" "+a.what, w)...), w, h)
 }

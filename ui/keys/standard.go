@@ -105,16 +105,16 @@ func in(c ...Context) []Context { return c }
 
 func viewActions() []Action {
 	return []Action{
-		{ID: ShowDiff, Keys: []string{"d"}, Short: "diff", Long: "Show what changed: plan against the approved one, round against the one before", Contexts: in(Plan, Rounds)},
+		{ID: ShowDiff, Keys: []string{"d"}, Short: "diff", Long: "Show what changed: the plan against the approved one", Contexts: in(Plan)},
 		{ID: NextUnread, Keys: []string{"u"}, Short: "next unread", Long: "Go to the next section that has not been on screen", Contexts: in(Plan)},
-		{ID: SetBase, Keys: []string{"b"}, Short: "set base", Long: "Take the selected one as the base of comparison", Contexts: in(Rounds, Stalls, Bench, Runs)},
-		{ID: ClearBase, Keys: []string{"B"}, Long: "Compare with the standard base again", Contexts: in(Rounds, Stalls, Bench, Runs)},
+		{ID: SetBase, Keys: []string{"b"}, Short: "set base", Long: "Take the selected one as the base of comparison", Contexts: in(Stalls, Bench, Runs)},
+		{ID: ClearBase, Keys: []string{"B"}, Long: "Compare with the standard base again", Contexts: in(Stalls, Bench, Runs)},
 		{ID: Source, Keys: []string{"i"}, Short: "source/ISA", Long: "Switch between source lines and instructions", Contexts: in(Stalls)},
 		{ID: Metric, Keys: []string{"m"}, Short: "metric", Long: "Switch between share of stalls and cycles per hit", Contexts: in(Stalls)},
 		{ID: Regimes, Keys: []string{"m"}, Short: "cells/regimes", Long: "Switch between single cells and regimes", Contexts: in(Bench)},
 		{ID: OnlyOpen, Keys: []string{"u"}, Short: "open only", Long: "Show only what is red or amber, or everything", Contexts: in(Bench)},
-		{ID: Sort, Keys: []string{"s"}, Short: "sort", Long: "Sort by the next column", Contexts: in(Rounds, Stalls, Bench, Runs)},
-		{ID: SortFlip, Keys: []string{"t"}, Long: "Turn the order of sorting round", Contexts: in(Rounds, Stalls, Bench, Runs)},
+		{ID: Sort, Keys: []string{"s"}, Short: "sort", Long: "Sort by the next column", Contexts: in(Stalls, Bench, Runs)},
+		{ID: SortFlip, Keys: []string{"t"}, Long: "Turn the order of sorting round", Contexts: in(Stalls, Bench, Runs)},
 		{ID: Follow, Keys: []string{"f"}, Short: "follow", Long: "Stay at the end of the log as it grows", Contexts: in(Log)},
 		{ID: Wrap, Keys: []string{"W"}, Short: "wrap", Long: "Wrap long lines, or let them run out", Contexts: in(Log)},
 	}
