@@ -47,12 +47,7 @@ type Screen struct {
 func New() *Screen { return &Screen{page: 10} }
 
 // Context implements view.Screen.
-func (s *Screen) Context() keys.Context {
-	if s.read.open {
-		return keys.Log
-	}
-	return keys.Rounds
-}
+func (s *Screen) Context() keys.Context { return keys.Rounds }
 
 // current is the selected loop, the one Humanize follows if none is; nil when
 // there is none.
