@@ -6,6 +6,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"kdapilot/ui/draw"
+	"kdapilot/ui/keys"
 	"kdapilot/ui/style"
 )
 
@@ -94,6 +95,9 @@ func (m *Model) bottom(w int) string {
 		hints = append(hints, draw.Hint{Keys: "/" + f, Text: "esc clears"})
 	}
 	for _, h := range m.cfg.Keys.Footer(m.screen().Context(), m.operate) {
+		if m.cfg.ReadOnly && h.ID == keys.Operate {
+			continue // a copied folder can not be operated
+		}
 		hints = append(hints, draw.Hint{Keys: h.Keys, Text: h.Text})
 	}
 	return draw.Hints(hints, w, look)

@@ -172,7 +172,10 @@ func (t Table) Actions(c Context) []Action {
 func (t Table) All() []Action { return slices.Clone(t.actions) }
 
 // Hint is a key and what it does, ready to draw.
-type Hint struct{ Keys, Text string }
+type Hint struct {
+	ID         ID
+	Keys, Text string
+}
 
 // Footer returns what the footer of a context shows: help, which must not be cut
 // off, then the context's own keys, then the global ones. Without operate mode
@@ -180,12 +183,12 @@ type Hint struct{ Keys, Text string }
 func (t Table) Footer(c Context, operate bool) []Hint {
 	var out []Hint
 	if help, ok := t.Action(ShowHelp); ok && len(help.Keys) > 0 && !c.Modal() {
-		out = append(out, Hint{Keys: Show(help.Keys[0]), Text: help.Short})
+		out = append(out, Hint{ID: ShowHelp, Keys: Show(help.Keys[0]), Text: help.Short})
 	}
 	add := func(c Context) {
 		for _, a := range t.Actions(c) {
 			if a.ID != ShowHelp && a.Short != "" && len(a.Keys) > 0 && (operate || !a.Operate) {
-				out = append(out, Hint{Keys: Show(a.Keys[0]), Text: a.Short})
+				out = append(out, Hint{ID: a.ID, Keys: Show(a.Keys[0]), Text: a.Short})
 			}
 		}
 	}

@@ -134,6 +134,7 @@ func operateActions() []Action {
 
 func globalActions() []Action {
 	return []Action{
+		{ID: Operate, Keys: []string{"o"}, Short: "operate", Long: "Switch operate mode on or off; gates and runs need it", Contexts: in(Global)},
 		{ID: Drill, Keys: []string{"enter"}, Short: "open", Long: "Open what is selected", Contexts: in(Global)},
 		{ID: Back, Keys: []string{"esc", "backspace"}, Short: "back", Long: "Go back, or clear the filter", Contexts: in(Global)},
 		{ID: Filter, Keys: []string{"/"}, Short: "filter", Long: "Filter rows or search text: /text, /!text without it, /-f text fuzzy", Contexts: in(Global)},
@@ -145,7 +146,6 @@ func globalActions() []Action {
 		{ID: CopyPane, Keys: []string{"Y"}, Long: "Copy the pane as plain text", Contexts: in(Global)},
 		{ID: Write, Keys: []string{"w"}, Long: "Write the pane to a file", Contexts: in(Global)},
 		{ID: Zoom, Keys: []string{"z"}, Short: "zoom", Long: "Show this pane alone without borders, for selecting text", Contexts: in(Global)},
-		{ID: Operate, Keys: []string{"o"}, Short: "operate", Long: "Switch operate mode on or off; gates and runs need it", Contexts: in(Global)},
 		{ID: Rescan, Keys: []string{"ctrl+r"}, Long: "Read everything again", Contexts: in(Global)},
 		{ID: Redraw, Keys: []string{"ctrl+l"}, Long: "Draw the screen again", Contexts: in(Global)},
 		{ID: Suspend, Keys: []string{"ctrl+z"}, Long: "Suspend; fg brings it back", Contexts: in(Global)},

@@ -41,7 +41,7 @@ func summary(e *view.Env, r *runs.Run, w int) []string {
 		state += ": " + why
 	}
 	p.add("state", state)
-	switch st := stagesOf(r, look); {
+	switch st := stagesOf(e, r); {
 	case st != "":
 		p.add("stage", st)
 	case r.Manifest.Kind != runs.Profile:

@@ -5,6 +5,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"time"
 
 	"kdapilot/engine/family"
 	"kdapilot/engine/profile"
@@ -12,7 +13,6 @@ import (
 	"kdapilot/engine/session"
 	"kdapilot/engine/text"
 	"kdapilot/ui/draw"
-	"kdapilot/ui/style"
 	"kdapilot/ui/view"
 )
 
@@ -297,17 +297,20 @@ func answerLines(e *view.Env, r *runs.Run, w int) []string {
 	return draw.KVs(p.list, w, e.Look)
 }
 
-// stagesOf is how far a capture got, in words; "" for other runs.
-func stagesOf(r *runs.Run, look style.Look) string {
+// stagesOf is how far a capture got, in words; "" for other runs. A stage can
+// last twenty minutes without a sign, so the time is taken from the clock of the
+// screen, which steps by the minute.
+func stagesOf(e *view.Env, r *runs.Run) string {
 	if r.Manifest.Kind != runs.Profile || r.Progress.Current == "" {
 		return ""
 	}
-	if r.State == runs.Running {
-		s := look.Accent.Paint(r.Progress.Current)
-		if t := took(r); t != "-" {
-			s += ", " + t + " so far"
-		}
+	s := r.Progress.Current
+	if r.State != runs.Running {
 		return s
 	}
-	return r.Progress.Current
+	s = e.Look.Accent.Paint(s)
+	if age := e.Now.Sub(started(r)); age >= time.Minute {
+		s += ", running for " + view.Age(e.Now, started(r))
+	}
+	return s
 }
