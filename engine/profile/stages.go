@@ -83,6 +83,14 @@ func (s *Stages) Now() string {
 	return s.Plan[s.At].Doing
 }
 
+// Final is how far a run that is over got.
+func (s *Stages) Final() string {
+	if s.Complete() {
+		return fmt.Sprintf("all %d stages done", len(s.Plan))
+	}
+	return fmt.Sprintf("stopped in stage %d of %d: %s", s.At+1, len(s.Plan), s.Plan[s.At].Doing)
+}
+
 // Words is the stage with its place, for example "stage 3 of 10: ...".
 func (s *Stages) Words() string {
 	if s.Complete() {

@@ -95,6 +95,7 @@ func (s *Session) profileEnds(ctx context.Context, list []runs.Run) (facts []ses
 		facts = append(facts, session.EndRead{ID: r.ID, End: e})
 		if e.Stages != nil {
 			r.Progress = stageProgress(e.Stages)
+			r.Progress.Current = e.Stages.Final()
 		}
 		if a, ok := s.profiles.claim(r, e); ok {
 			again = s.repeat(ctx, r, a) || again
