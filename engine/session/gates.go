@@ -178,7 +178,7 @@ func (n *notices) plan(s *Snapshot) {
 	}
 	// A plan that has been sealed and a loop that runs on it: its issues were
 	// decided then.
-	if s.Gates.G1 != nil && len(s.Gates.G1Broken) == 0 {
+	if s.Gates.G1 != nil && len(s.Gates.G1Broken) == 0 || s.Plan.Origin.Status == fact.Missing {
 		return
 	}
 	for _, i := range s.Plan.Issues {

@@ -4,6 +4,7 @@ import (
 	"kdapilot/engine/fact"
 	"kdapilot/engine/gate"
 	"kdapilot/engine/loop"
+	"kdapilot/engine/repo"
 )
 
 // Step is what waits for a person. Area is the screen it is done on, as in
@@ -15,7 +16,7 @@ type Step struct{ Text, Area string }
 func (s *Snapshot) Next() Step {
 	g, l := &s.Gates, s.Loops.Current()
 	switch {
-	case s.Mode == Offline, !g.Known, s.Loops.Origin.Status == fact.NotRead:
+	case s.Mode == Offline, !g.Known, s.Loops.Origin.Status == fact.NotRead, s.Repo.State == repo.Gone:
 		return Step{}
 	case l != nil && l.Phase.Active():
 		return Step{}

@@ -36,9 +36,14 @@ func resourcesOf(m runs.Manifest) []resource {
 		gpus = append(gpus, g.Index)
 	}
 	slices.Sort(gpus)
+	prefix := "gpu-"
+	if m.Simulated { // a stand-in keeps nobody from the device itself
+		sum := sha256.Sum256([]byte(realPath(m.Worktree)))
+		prefix = "simulated-" + hex.EncodeToString(sum[:8]) + "-gpu-"
+	}
 	for _, g := range slices.Compact(gpus) {
 		n := strconv.Itoa(g)
-		rs = append(rs, resource{"gpu-" + n + ".lock", "GPU " + n})
+		rs = append(rs, resource{prefix + n + ".lock", "GPU " + n})
 	}
 	return rs
 }

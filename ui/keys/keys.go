@@ -211,8 +211,11 @@ type Section struct {
 // so.
 func (t Table) HelpFor(c Context) []Section {
 	order := []Context{c}
+	if c == Runs { // the screen that has a log
+		order = append(order, Log)
+	}
 	if !c.Modal() {
-		order = append(order, Log, Global)
+		order = append(order, Global)
 	}
 	var out []Section
 	seen := map[Context]bool{}

@@ -101,6 +101,7 @@ func sealed(t *testing.T) (*place, *screen.Term) {
 	s.Type(want)
 	s.Keys("\r")
 	s.Wait("G1 sealed")
+	s.Gone("what must hold")
 	return p, s
 }
 
@@ -149,7 +150,9 @@ func TestGatesStayShutWhereNoPersonIs(t *testing.T) {
 	s.Keys("A")
 	s.Wait("CLAUDECODE")
 	p.refused(s, "CLAUDECODE")
-	s.Keys("\x1bq")
+	s.Keys("\x1b")
+	s.Gone("stays shut")
+	s.Keys("q")
 	s.Ended()
 
 	// A pipe for a keyboard draws nothing and opens nothing.
@@ -183,7 +186,16 @@ func TestGateStaysShutForSendKeys(t *testing.T) {
 		return string(out)
 	}
 	tmux("new-session", "-d", "-x", "120", "-y", "40", binary, "demo", "--dir", filepath.Join(p.dir, "demo"))
-	t.Cleanup(func() { _ = exec.Command("tmux", "-L", filepath.Base(p.dir)+"-kda", "kill-server").Run() })
+	pid := strings.TrimSpace(tmux("display-message", "-p", "#{pane_pid}"))
+	t.Cleanup(func() {
+		_ = exec.Command("tmux", "-L", filepath.Base(p.dir)+"-kda", "kill-server").Run()
+		for range 200 { // it still writes down what was seen
+			if _, err := os.Stat("/proc/" + pid); err != nil {
+				return
+			}
+			time.Sleep(20 * time.Millisecond)
+		}
+	})
 	see := func(want string) {
 		t.Helper()
 		deadline := time.Now().Add(screen.Patience)

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"kdapilot/cmd/kdapilot/endtoend/screen"
 )
@@ -51,6 +52,14 @@ func newPlace(t *testing.T) *place {
 		t.Fatal(err)
 	}
 	p := &place{t: t, dir: dir}
+	t.Cleanup(func() { // a simulated tool may still be writing its last file
+		for range 100 {
+			if os.RemoveAll(filepath.Join(dir, "demo")) == nil {
+				return
+			}
+			time.Sleep(50 * time.Millisecond)
+		}
+	})
 	p.env = []string{
 		"HOME=" + dir, "XDG_CONFIG_HOME=" + dir + "/config", "XDG_CACHE_HOME=" + dir + "/cache", "PATH=" + os.Getenv("PATH"),
 		"TERM=xterm-256color", "LANG=C.UTF-8", "TMPDIR=" + os.TempDir(), "GIT_CONFIG_NOSYSTEM=1", "KDAPILOT_SIM_SPEED=10",

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"strings"
 
 	"kdapilot/engine/family"
@@ -72,7 +73,11 @@ func (s *Session) spec(a session.StartRun) (run.Spec, error) {
 		spec.Family = fam.Name
 		for _, j := range fam.Judges {
 			if j.Root == "" || j.Root == "worktree" {
-				spec.Judges = append(spec.Judges, j.Path)
+				// A command of a person's own may run where no judge is; a
+				// preset of the family may not.
+				if a.Preset != "" || exists(s.path(filepath.FromSlash(j.Path))) {
+					spec.Judges = append(spec.Judges, j.Path)
+				}
 			}
 		}
 	}

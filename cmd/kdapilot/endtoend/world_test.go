@@ -1,0 +1,298 @@
+package endtoend
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"syscall"
+	"testing"
+
+	"kdapilot/cmd/kdapilot/endtoend/screen"
+)
+
+const stateText = "---\ncurrent_round: %d\nmax_iterations: 12\ncodex_model: gpt-5.5\ncodex_effort: xhigh\ncodex_timeout: 5400\npush_every_round: false\nplan_file: .humanize/kernel-agent/refined-plan.md\nplan_tracked: false\nstart_branch: rlcr/x\nbase_branch: rocm-kda-base/x\nbase_commit: 68d36f462617685a434349b6b88f0f61161f91f7\nreview_started: false\nsession_id: s1\nstarted_at: 2026-08-21T08:12:44Z\n---\n"
+
+// scratch is a git worktree with one loop in it.
+func (p *place) scratch() (state string) {
+	p.t.Helper()
+	p.tree = filepath.Join(p.dir, "tree")
+	state = filepath.Join(p.tree, ".humanize", "rlcr", "2026-08-21_08-12-44", "state.md")
+	p.write(state, fmt.Sprintf(stateText, 3))
+	p.write(filepath.Join(p.tree, "kernels", "a.py"), "a\n")
+	p.write(filepath.Join(p.tree, ".gitignore"), ".humanize*\n")
+	p.git("init", "-q", "-b", "main")
+	p.git("add", "-A")
+	p.git("commit", "-q", "-m", "first")
+	return state
+}
+
+// write replaces a file the way editors and Humanize do.
+func (p *place) write(path, text string) {
+	p.t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		p.t.Fatal(err)
+	}
+	if err := os.WriteFile(path+".tmp", []byte(text), 0o644); err != nil {
+		p.t.Fatal(err)
+	}
+	if err := os.Rename(path+".tmp", path); err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+func TestTheScreenFollowsTheFiles(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	state := p.scratch()
+	s := p.open(screen.Options{Argv: []string{binary, p.tree}})
+	s.Wait("implementing", "round 3/12", "clean")
+	p.write(state, fmt.Sprintf(stateText, 4))
+	s.Wait("round 4/12")
+	p.write(filepath.Join(p.tree, "kernels", "a.py"), "b\n")
+	s.Wait("1 dirty")
+	p.write(filepath.Join(p.tree, ".humanize/kernel-agent/refined-plan.md"), "# A plan\n\n## Goal Description\n\nBe quick.\n")
+	s.Keys("2")
+	s.Wait("Be quick.")
+	p.write(filepath.Join(p.tree, ".humanize/rlcr/2026-08-21_08-12-44/round-3-review-result.md"), "# Review\n\nMainline Progress Verdict: STALLED\n")
+	s.Keys("3")
+	s.Wait("stalled")
+	p.run("run", "--gpu", "41", "-C", p.tree, "--", "echo", "hello from a run")
+	s.Keys("6")
+	s.Wait("custom", "hello from a run")
+}
+
+// What hooks leave half written, and what somebody may put there on purpose.
+func TestBadInputIsSaidAndSurvived(t *testing.T) {
+	t.Parallel()
+	const osc, title, clear = "\x1b]52;c;aGFja2Vk\x07", "\x1b]2;hacked\x07", "\x1b[2J\x1b[H"
+	for name, c := range map[string]struct {
+		break_ func(p *place, state string)
+		keys   string
+		shows  []string
+	}{
+		"zero bytes": {func(p *place, state string) { p.write(state, "") }, "", []string{"round 3/12", "mid-write"}},
+		"cut off":    {func(p *place, state string) { p.write(state, "---\ncurrent_round: 5\nmax_it") }, "", []string{"round 3/12", "mid-write"}},
+		"garbage":    {func(p *place, state string) { p.write(state, "\x00\xff\xfe"+clear+osc) }, "", []string{"round 3/12"}},
+		"an escape in the plan": {func(p *place, _ string) {
+			p.write(filepath.Join(p.tree, ".humanize/kernel-agent/refined-plan.md"), "# Plan "+osc+title+clear+"\n\n## Goal Description\n\nquick \xff\xfe\n")
+		}, "2", []string{"Goal Description", "quick"}},
+		"a line of a megabyte": {func(p *place, _ string) {
+			p.write(filepath.Join(p.tree, ".humanize/kernel-agent/refined-plan.md"), "# Plan\n\n"+strings.Repeat("x", 1<<20)+"\n")
+		}, "2", []string{"xxxx"}},
+		"links in a circle": {func(p *place, _ string) {
+			dir := filepath.Join(p.tree, ".humanize", "rlcr", "2026-08-22_08-12-44")
+			if err := os.Symlink(dir, dir); err != nil {
+				p.t.Fatal(err)
+			}
+			p.write(filepath.Join(p.tree, ".humanize", "touch"), "x")
+		}, "", []string{"round 3/12"}},
+		"an escape in a branch name": {func(p *place, _ string) { p.git("checkout", "-q", "-b", "caf\u00e9-\u202eevil") }, "", []string{"caf\u00e9-"}},
+		"an escape in a log": {func(p *place, _ string) {
+			p.run("run", "--gpu", "42", "-C", p.tree, "--", "printf", "before"+osc+title+clear+"after\\n")
+		}, "6", []string{"before", "after"}},
+		"the worktree is gone": {func(p *place, _ string) {
+			if err := os.RemoveAll(p.tree); err != nil {
+				p.t.Fatal(err)
+			}
+		}, "", []string{"folder is gone", "does not exist"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := newPlace(t)
+			state := p.scratch()
+			s := p.open(screen.Options{Argv: []string{binary, p.tree}})
+			s.Wait("round 3/12", "clean")
+			c.break_(p, state)
+			s.Keys(c.keys)
+			s.Wait(c.shows...)
+			s.Keys("q")
+			if code := s.Ended(); code != 0 {
+				t.Errorf("exit %d:\n%s", code, s.Text())
+			}
+			raw := s.Raw()
+			for _, bad := range []string{"52;c;", "hacked", "\u202e"} {
+				if bytes.Contains(raw, []byte(bad)) && !strings.Contains(name, "log") {
+					t.Errorf("%q reached the terminal", bad)
+				}
+			}
+			if bytes.Contains(raw, []byte("\x1b]52")) || bytes.Contains(raw, []byte(title)) {
+				t.Error("an escape sequence reached the terminal")
+			}
+			if bytes.LastIndex(raw, []byte("\x1b[?1049l")) < bytes.LastIndex(raw, []byte("\x1b[?1049h")) {
+				t.Error("the terminal was not restored")
+			}
+		})
+	}
+}
+
+func TestSignalsRestoreTheTerminal(t *testing.T) {
+	t.Parallel()
+	for _, sig := range []syscall.Signal{syscall.SIGHUP, syscall.SIGTERM, syscall.SIGINT} {
+		p := newPlace(t)
+		p.scratch()
+		s := p.open(screen.Options{Argv: []string{binary, p.tree}})
+		s.Wait("round 3/12")
+		s.Signal(sig)
+		s.Ended()
+		if raw := s.Raw(); bytes.LastIndex(raw, []byte("\x1b[?1049l")) < bytes.LastIndex(raw, []byte("\x1b[?1049h")) {
+			t.Errorf("%v: the terminal was not restored", sig)
+		}
+	}
+}
+
+// A killed cockpit takes no run with it, and loses no line of its log.
+func TestARunOutlivesTheCockpit(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	p.scratch()
+	s := p.open(screen.Options{Argv: []string{binary, p.tree}})
+	s.Wait("round 3/12")
+	s.Keys("o:")
+	s.Wait("palette")
+	s.Type("run sh -c 'for i in $(seq 40); do echo line $i; sleep 0.1; done'")
+	s.Keys("\r")
+	s.Wait("run a command", "type run")
+	s.Rest(quiet)
+	s.Type("run")
+	s.Keys("\r")
+	s.Wait("[6 runs]", "line 3")
+	s.Signal(syscall.SIGKILL)
+	s.Ended()
+	again := p.open(screen.Options{Argv: []string{binary, p.tree}})
+	again.Wait("running custom")
+	again.Keys("6")
+	again.Wait("line 40", "exit 0")
+	logs, err := filepath.Glob(p.state("runs", "*", "stdout.log"))
+	if err != nil || len(logs) != 1 {
+		t.Fatalf("logs %v %v", logs, err)
+	}
+	b, err := os.ReadFile(logs[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := 1; i <= 40; i++ {
+		if !strings.Contains(string(b), fmt.Sprintf("line %d\n", i)) {
+			t.Errorf("line %d is lost", i)
+		}
+	}
+}
+
+func TestSizesAndSuspend(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	p.scratch()
+	s := p.open(screen.Options{Argv: []string{binary, p.tree}})
+	s.Wait("round 3/12", "attention")
+	s.Resize(40, 30)
+	s.Wait("round 3/12", "[1 overview] 2  3  4  5  6  9")
+	s.Resize(15, 4)
+	s.Until("one status line", func(text string) bool { return strings.Contains(text, "implem") && !strings.Contains(text, "overview") })
+	s.Resize(200, 60)
+	s.Wait("round 3/12", "attention")
+}
+
+// Only a shell with job control can stop a program and bring it back.
+func TestSuspendAndForeground(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	p.scratch()
+	s := p.open(screen.Options{Argv: []string{"bash", "-c", `set -m; "$0" "$1"; echo HAS-STOPPED; read -r _; fg`, binary, p.tree}})
+	s.Wait("round 3/12", "attention")
+	s.Keys("\x1a") // Ctrl-Z
+	s.Wait("HAS-STOPPED")
+	if raw := s.Raw(); bytes.LastIndex(raw, []byte("\x1b[?1049l")) < bytes.LastIndex(raw, []byte("\x1b[?1049h")) {
+		t.Error("the shell got a terminal that was not restored")
+	}
+	s.Keys("\n")
+	s.Wait("round 3/12", "attention")
+	s.Keys("q")
+	s.Ended()
+}
+
+func TestPlainTerminals(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	p.scratch()
+	mute := p.open(screen.Options{Argv: []string{binary, p.tree}, Mute: true})
+	mute.Wait("round 3/12")
+
+	dumb := p.open(screen.Options{Argv: []string{binary, p.tree}, Env: append(p.env, "TERM=dumb")})
+	if code := dumb.Ended(); code != 0 || !strings.Contains(string(dumb.Raw()), "round 3 of 12") || bytes.Contains(dumb.Raw(), []byte("\x1b")) {
+		t.Errorf("TERM=dumb: exit %d\n%q", code, dumb.Raw())
+	}
+
+	plain := p.open(screen.Options{Argv: []string{binary, p.tree}, Env: append(p.env, "NO_COLOR=1")})
+	plain.Wait("round 3/12")
+	for _, m := range sgr.FindAllSubmatch(plain.Raw(), -1) {
+		for n := range strings.SplitSeq(string(m[1]), ";") {
+			if len(n) == 2 && (n[0] == '3' || n[0] == '4' || n[0] == '9') && n != "39" && n != "49" {
+				t.Fatalf("NO_COLOR: colour %q", m[0])
+			}
+		}
+	}
+}
+
+var sgr = regexp.MustCompile("\x1b\\[([0-9;]*)m")
+
+func TestReviewOfACopyOnlyReads(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t).world()
+	copied := filepath.Join(p.dir, "copied")
+	if out, err := exec.Command("cp", "-r", filepath.Join(p.tree, ".humanize"), copied).CombinedOutput(); err != nil {
+		t.Fatalf("%v %s", err, out)
+	}
+	folder := filepath.Join(p.dir, "laptop")
+	if err := os.MkdirAll(folder, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Rename(copied, filepath.Join(folder, ".humanize")); err != nil {
+		t.Fatal(err)
+	}
+	s := p.open(screen.Options{Argv: []string{binary, "review", folder}})
+	s.Wait("REVIEW", "no git here", "ended: complete")
+	s.Keys("o")
+	s.Wait("only be read")
+	s.Keys("S")
+	s.Wait("not available")
+	s.Keys("4")
+	s.Wait("classes: share of stall", "SIMULATED")
+	s.Keys("6")
+	s.Wait("full-gate")
+	s.Keys("q")
+	if s.Ended() != 0 {
+		t.Error(s.Text())
+	}
+}
+
+func TestOneRunPerGPU(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t).world()
+	one, two := p.demo("KDAPILOT_SIM_SPEED=1"), p.demo("KDAPILOT_SIM_SPEED=1")
+	for i, s := range []*screen.Term{one, two} {
+		s.Wait("the plan waits for review")
+		s.Keys("o6")
+		s.Wait("[6 runs]", "OPERATE")
+		s.Keys("r")
+		s.Wait("run a preset")
+		s.Keys("\r")
+		s.Wait("run smoke", "type run")
+		s.Rest(quiet)
+		s.Type("run")
+		s.Keys("\r")
+		if i == 0 {
+			s.Wait("rows so far")
+		}
+	}
+	two.Until("a word about the other run", func(text string) bool {
+		return strings.Contains(text, " busy: run")
+	})
+	one.Wait("runs, 1 under way")
+	one.Keys("x")
+	one.Wait("cancel", "type")
+	one.Rest(quiet)
+	one.Keys("\x1b")
+}
