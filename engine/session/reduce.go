@@ -162,14 +162,7 @@ func (f SetsRead) into(s *Snapshot) { s.Sets = f.Sets }
 // DeltaRead is a comparison that was made; nil takes it away.
 type DeltaRead struct{ Delta *Delta }
 
-func (f DeltaRead) into(s *Snapshot) {
-	s.Delta = f.Delta
-	if f.Delta != nil && f.Delta.Trend == nil {
-		d := *f.Delta
-		d.Trend = trendOf(s.Sets, f.Delta)
-		s.Delta = &d
-	}
-}
+func (f DeltaRead) into(s *Snapshot) { s.Delta = f.Delta }
 
 // RoundRead holds the texts of the round that was opened.
 type RoundRead struct{ Round *RoundTexts }

@@ -126,9 +126,11 @@ type RowSet struct {
 	Origin fact.Origin
 }
 
-// Delta is a comparison of two row sets, named by RowSet.ID.
+// Delta is a comparison of two arms. Base and Cand name the newest set of each,
+// BaseSets and CandSets all their sets, by RowSet.ID.
 type Delta struct {
-	Base, Cand string
+	Base, Cand         string
+	BaseSets, CandSets []string
 	// Picked is true when a person chose the pair.
 	Picked     bool
 	Comparison bench.Comparison

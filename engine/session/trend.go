@@ -20,10 +20,7 @@ type Trend struct {
 
 // trendOf follows the candidate of d back through sets, which are newest first;
 // nil when there are fewer than three sets to follow.
-func trendOf(sets []RowSet, d *Delta) *Trend {
-	if d == nil {
-		return nil
-	}
+func trendOf(sets []RowSet, d *Delta, regime func(*bench.Row) string) *Trend {
 	cand := find(sets, d.Cand)
 	if cand == nil || cand.Result == nil {
 		return nil
@@ -48,7 +45,7 @@ func trendOf(sets []RowSet, d *Delta) *Trend {
 		t.Sets = append(t.Sets, s.ID)
 		rows = append(rows, s.Result.AllRows())
 	}
-	t.Lines = bench.Trend(rows[0], rows, nil)
+	t.Lines = bench.Trend(rows[0], rows, regime)
 	return t
 }
 

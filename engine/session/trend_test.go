@@ -21,7 +21,7 @@ func TestTrendFollowsWhatCanBeCompared(t *testing.T) {
 		set("later", "sweep", "A", 9, 1), set("d", "sweep", "A", 4, 5), set("other GPU", "sweep", "B", 3, 1), set("smoke", "smoke", "A", 3, 1),
 		set("c", "sweep", "A", 2, 20), set("b", "sweep", "A", 1, 10),
 	}
-	got := Reduce(&Snapshot{Sets: sets}, DeltaRead{Delta: &Delta{Base: "c", Cand: "d"}}, t0).Delta.Trend
+	got := trendOf(sets, &Delta{Base: "c", Cand: "d"}, nil)
 	if got == nil || len(got.Sets) != 3 || got.Sets[0] != "b" || got.Sets[2] != "d" {
 		t.Fatalf("%+v, want b c d", got)
 	}
@@ -33,7 +33,7 @@ func TestTrendFollowsWhatCanBeCompared(t *testing.T) {
 	if got.Line("no such") != nil || (*Trend)(nil).Line("all") != nil {
 		t.Error("a line that is not there")
 	}
-	if short := Reduce(&Snapshot{Sets: sets[4:]}, DeltaRead{Delta: &Delta{Base: "b", Cand: "c"}}, t0).Delta.Trend; short != nil {
+	if short := trendOf(sets[4:], &Delta{Base: "b", Cand: "c"}, nil); short != nil {
 		t.Errorf("two sets make a trend: %+v", short)
 	}
 }

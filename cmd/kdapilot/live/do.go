@@ -106,8 +106,9 @@ func (s *Session) compareSets(a session.CompareSets) (session.Reply, error) {
 	}
 	s.parsed.mu.Lock()
 	s.parsed.picked.base, s.parsed.picked.cand = a.Base, a.Cand
+	d := s.deltaOf(snap.Sets)
 	s.parsed.mu.Unlock()
-	s.apply(session.DeltaRead{Delta: session.CompareSetsByID(snap.Sets, a.Base, a.Cand)})
+	s.apply(session.DeltaRead{Delta: d})
 	return session.Reply{}, nil
 }
 

@@ -93,6 +93,9 @@ func (s *Session) readTask() {
 	if was.BaseBranch != t.BaseBranch {
 		s.jobs.repo.poke()
 	}
+	if was.BaseCommit != t.BaseCommit || was.Family != t.Family {
+		s.jobs.runs.poke() // what is compared with what depends on both
+	}
 }
 
 // defaultFamily is what a worktree without task.toml gets for its presets.

@@ -2,6 +2,7 @@ package live
 
 import (
 	"context"
+	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -25,6 +26,9 @@ type parsedRuns struct {
 	results map[runs.ID]*bench.Result
 	picked  struct{ base, cand string }
 	files   []session.RowSet
+	// delta is the comparison made last, of what key says.
+	key   string
+	delta *session.Delta
 }
 
 func newParsedRuns() *parsedRuns { return &parsedRuns{results: map[runs.ID]*bench.Result{}} }
@@ -156,9 +160,28 @@ func (s *Session) sets(list []runs.Run) []session.Fact {
 		sets = append(sets, session.RowSet{ID: string(r.ID), Label: r.Manifest.Preset + " " + stamp(r.ID), When: when, Result: res, Run: r, Origin: fact.Origin{Path: filepath.Join(r.Dir, run.StdoutFile), Status: fact.OK}})
 	}
 	sets = append(sets, s.parsed.files...)
-	pick := s.parsed.picked
 	slices.SortStableFunc(sets, func(a, b session.RowSet) int { return b.When.Compare(a.When) })
-	return []session.Fact{session.SetsRead{Sets: sets}, session.DeltaRead{Delta: session.CompareSetsByID(sets, pick.base, pick.cand)}}
+	return []session.Fact{session.SetsRead{Sets: sets}, session.DeltaRead{Delta: s.deltaOf(sets)}}
+}
+
+// deltaOf compares the picked sets, or the standard pair. It is made anew only
+// when something it depends on is another: many runs take a while. The caller
+// holds s.parsed.mu.
+func (s *Session) deltaOf(sets []session.RowSet) *session.Delta {
+	snap := s.Snapshot()
+	p := session.Pairing{
+		Sets: sets, Base: s.parsed.picked.base, Cand: s.parsed.picked.cand, Locked: snap.Task.BaseCommit,
+		Options: session.BenchOptions(snap.Family, nil),
+	}
+	var key strings.Builder
+	fmt.Fprintf(&key, "%s %s %s %p", p.Base, p.Cand, p.Locked, snap.Family)
+	for i := range sets {
+		fmt.Fprintf(&key, " %s %p", sets[i].ID, sets[i].Result)
+	}
+	if s.parsed.key != key.String() {
+		s.parsed.key, s.parsed.delta = key.String(), session.Compare(p)
+	}
+	return s.parsed.delta
 }
 
 // stamp is the day and minute in a run id.

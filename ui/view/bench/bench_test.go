@@ -77,7 +77,7 @@ func disagree() *session.Snapshot {
 		s.Sets[i].Result.Truth = &v
 	}
 	s.Sets[0].Result.GPU = "AMD Instinct MI300X"
-	s.Delta = session.CompareSetsByID(s.Sets, "", "")
+	s.Delta = session.Compare(session.Pairing{Sets: s.Sets})
 	return s
 }
 
@@ -349,7 +349,7 @@ func BenchmarkManyCells(b *testing.B) {
 		rows[i].Key = fmt.Sprintf("%s_%d", rows[i].Key, i)
 	}
 	snap.Sets[0].Result.Rows, snap.Sets[1].Result.Rows = rows, rows
-	snap.Delta = session.CompareSetsByID(snap.Sets, "", "")
+	snap.Delta = session.Compare(session.Pairing{Sets: snap.Sets})
 	e := viewtest.Env(snap)
 	s := New()
 	s.Act(e, keys.Regimes)
