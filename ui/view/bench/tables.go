@@ -374,10 +374,14 @@ func (s *Screen) setTable(e *view.Env, m *model, w, h int) []string {
 
 func mark(m *model, set *session.RowSet) string {
 	switch {
-	case m.delta != nil && set.ID == m.delta.Base:
+	case m.base != nil && set.ID == m.base.ID && m.delta != nil:
 		return "B"
-	case m.delta != nil && set.ID == m.delta.Cand, m.delta == nil && m.cand == set:
+	case m.cand != nil && set.ID == m.cand.ID:
 		return "C"
+	case m.delta != nil && slices.Contains(m.delta.BaseSets, set.ID):
+		return "b"
+	case m.delta != nil && slices.Contains(m.delta.CandSets, set.ID):
+		return "c"
 	default:
 		return ""
 	}
