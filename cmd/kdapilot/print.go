@@ -128,7 +128,16 @@ func printComparison(p *printer, c *bench.Comparison) {
 		if r.Geomean.OK {
 			geo = fmt.Sprintf("%.4f", r.Geomean.V)
 		}
-		p.line("  %-20s n %d  faster %d  slower %d  same %d  undecided %d  geomean %s  holes %d  worst %s", r.Name, r.N, r.Wins, r.Losses, r.Same, r.Undecided, geo, len(r.Holes), orDash(r.Worst))
+		if r.GeomeanCI != nil {
+			geo += fmt.Sprintf(" [%.4f %.4f]", r.GeomeanCI[0], r.GeomeanCI[1])
+		}
+		if r.Min.OK && r.Max.OK {
+			geo += fmt.Sprintf("  range %.3f-%.3f", r.Min.V, r.Max.V)
+		}
+		p.line("  %-20s n %d  faster %d  slower %d  same %d  undecided %d  holes %d  us ratio %s  worst %s", r.Name, r.N, r.Wins, r.Losses, r.Same, r.Undecided, len(r.Holes), geo, orDash(r.Worst))
+	}
+	for _, n := range c.Notes {
+		p.line("  note: %s", n)
 	}
 }
 

@@ -39,6 +39,7 @@ Without a subcommand it opens the cockpit on DIR (default: this folder).`,
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.AddCommand(
 		newShow(s), newReview(s), newDemo(s), newRun(s), newCompare(s),
+		newAB(s), newFloor(s), newControl(s), newVerify(s),
 		newNumerics(s), newNew(s), newTask(s), newFamily(s), newPreflight(s), newBootstrap(s), newSupervise(), newSim(s), newResetTerminal(s),
 	)
 	return root

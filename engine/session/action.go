@@ -48,6 +48,9 @@ type StartRun struct {
 	// Before and After are the bundles of flyprof-diff, by path; Class is the
 	// stall class flyprof-wiki looks up.
 	Before, After, Class string
+	// Arm labels a run of a sequence: base, candidate, control or verify. Such a
+	// run waits for its GPU.
+	Arm string
 	// RetryOf is the run that ended as transient and is repeated by this one.
 	RetryOf runs.ID
 }

@@ -67,7 +67,7 @@ func Compare(p Pairing) *Delta {
 		bases, cands = []*RowSet{base}, []*RowSet{cand}
 	}
 	o := p.Options
-	o.Differs = unlike(base, cand)
+	o.Differs = Unlike(base, cand)
 	d := &Delta{Base: base.ID, Cand: cand.ID, Picked: p.Base != "" || p.Cand != "", BaseSets: ids(bases), CandSets: ids(cands)}
 	d.Comparison = bench.Compare(arm(bases), arm(cands), o)
 	d.Trend = trendOf(p.Sets, d, o.Regime)
@@ -109,7 +109,7 @@ func sameArm(a, b *RowSet) bool {
 		return false
 	}
 	ma, mb := &a.Run.Manifest, &b.Run.Manifest
-	return ma.Head == mb.Head && ma.DirtyHash == mb.DirtyHash && ma.Preset == mb.Preset && slices.Equal(ma.Argv, mb.Argv) && len(unlike(a, b)) == 0
+	return ma.Head == mb.Head && ma.DirtyHash == mb.DirtyHash && ma.Preset == mb.Preset && slices.Equal(ma.Argv, mb.Argv) && len(Unlike(a, b)) == 0
 }
 
 // contaminated: somebody else used the device during the run.
@@ -142,7 +142,7 @@ func standardBase(sets []RowSet, cand *RowSet, locked string) *RowSet {
 		if !sameSuite(s, cand) {
 			continue
 		}
-		same := s.presetName() == cand.presetName() && len(unlike(s, cand)) == 0 && s.head() != "" && s.head() != cand.head()
+		same := s.presetName() == cand.presetName() && len(Unlike(s, cand)) == 0 && s.head() != "" && s.head() != cand.head()
 		if same && s.head() == locked {
 			return s
 		}
@@ -171,10 +171,10 @@ func arm(sets []*RowSet) bench.Arm {
 	return a
 }
 
-// unlike names the fields in which two runs differ such that their times must
+// Unlike names the fields in which two runs differ such that their times must
 // not be compared: another device, another harness, a stand-in against a real
 // tool. Sets without a manifest can not be checked and pass.
-func unlike(b, c *RowSet) []string {
+func Unlike(b, c *RowSet) []string {
 	var out []string
 	if b.Result.GPU != "" && c.Result.GPU != "" && b.Result.GPU != c.Result.GPU {
 		out = append(out, "gpu: "+b.Result.GPU+" and "+c.Result.GPU)
@@ -183,6 +183,9 @@ func unlike(b, c *RowSet) []string {
 		return out
 	}
 	mb, mc := &b.Run.Manifest, &c.Run.Manifest
+	if len(mb.GPUs) > 0 && len(mc.GPUs) > 0 && (mb.GPUs[0].Index != mc.GPUs[0].Index || mb.GPUs[0].ID != mc.GPUs[0].ID) {
+		out = append(out, fmt.Sprintf("device: GPU %d %s and GPU %d %s", mb.GPUs[0].Index, mb.GPUs[0].ID, mc.GPUs[0].Index, mc.GPUs[0].ID))
+	}
 	if mb.Simulated != mc.Simulated {
 		out = append(out, "simulated and not simulated")
 	}

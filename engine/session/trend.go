@@ -31,7 +31,7 @@ func trendOf(sets []RowSet, d *Delta, regime func(*bench.Row) string) *Trend {
 		if s.When.After(cand.When) || s.Result == nil || len(chain) == maxTrend || s.presetName() != cand.presetName() {
 			continue
 		}
-		if s.Result.Family == cand.Result.Family && s.Result.Mode == cand.Result.Mode && len(unlike(s, cand)) == 0 {
+		if s.Result.Family == cand.Result.Family && s.Result.Mode == cand.Result.Mode && len(Unlike(s, cand)) == 0 {
 			chain = append(chain, s)
 		}
 	}

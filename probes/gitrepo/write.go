@@ -93,3 +93,9 @@ func (g Git) write(ctx context.Context, dir string, args ...string) ([]byte, err
 	}
 	return g.exec(ctx, dir, nil, name, args)
 }
+
+// Prune forgets linked worktrees whose folder is gone.
+func (g Git) Prune(ctx context.Context, dir string) error {
+	_, err := g.write(ctx, dir, "worktree", "prune")
+	return err
+}

@@ -12,6 +12,7 @@ import (
 	"kdapilot/engine/fact"
 	"kdapilot/engine/runs"
 	"kdapilot/engine/session"
+	"kdapilot/probes/floors"
 	"kdapilot/probes/harness"
 	"kdapilot/probes/run"
 )
@@ -171,10 +172,14 @@ func (s *Session) deltaOf(sets []session.RowSet) *session.Delta {
 	snap := s.Snapshot()
 	p := session.Pairing{
 		Sets: sets, Base: s.parsed.picked.base, Cand: s.parsed.picked.cand, Locked: snap.Task.BaseCommit,
-		Options: session.BenchOptions(snap.Family, nil),
 	}
+	var measured map[string]float64
+	if len(sets) > 0 && sets[0].Run != nil {
+		measured = floors.Cells(sets[0].Run.Manifest)
+	}
+	p.Options = session.BenchOptions(snap.Family, measured)
 	var key strings.Builder
-	fmt.Fprintf(&key, "%s %s %s %p", p.Base, p.Cand, p.Locked, snap.Family)
+	fmt.Fprintf(&key, "%s %s %s %p %v", p.Base, p.Cand, p.Locked, snap.Family, measured)
 	for i := range sets {
 		fmt.Fprintf(&key, " %s %p", sets[i].ID, sets[i].Result)
 	}

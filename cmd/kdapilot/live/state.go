@@ -51,13 +51,22 @@ func (s *Session) host(ctx context.Context) session.Host {
 	h.InTmux = os.Getenv("TMUX") != ""
 	switch {
 	case h.GPUStatus.Status != fact.NotRead || s.opt.Mode != session.Live:
-	case s.Snapshot().Simulated:
+	case s.simulated():
 		h.GPUs = demo.GPUs()
 		h.GPUStatus = fact.Origin{Status: fact.OK, ReadAt: s.opt.Now()}
 	default:
 		h.GPUs, h.GPUStatus = gpu.Scan(ctx)
 	}
 	return h
+}
+
+// simulated: the task may not have been read yet.
+func (s *Session) simulated() bool {
+	if s.Snapshot().Simulated {
+		return true
+	}
+	t, err := s.store.Task()
+	return err == nil && t.Simulated
 }
 
 // seenFile is where the last look is kept, outside the worktree.

@@ -1,0 +1,139 @@
+package measure
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"kdapilot/engine/bench"
+	"kdapilot/engine/repo"
+	"kdapilot/engine/runs"
+	"kdapilot/engine/session"
+	"kdapilot/probes/gitrepo"
+	"kdapilot/probes/run"
+	"kdapilot/probes/worktree"
+)
+
+// Clean is a run in a checkout that nobody has touched.
+type Clean struct {
+	// Worktree is the task's; the run is kept there. Commit is what is checked
+	// out.
+	Worktree, Commit string
+	Preset           string
+	Argv             []string
+	GPU              int
+	// Arm labels the run: control or verify.
+	Arm string
+}
+
+// RunClean runs a preset in a detached checkout of a commit, beside the
+// worktree, and takes the checkout away again. The run's folder is moved into
+// the worktree, where the cockpit lists it.
+func (d *Driver) RunClean(ctx context.Context, c Clean) (runs.Run, *bench.Result, error) {
+	tmp, err := os.MkdirTemp("", "kdapilot-"+c.Arm+"-")
+	if err != nil {
+		return runs.Run{}, nil, fmt.Errorf("%s: %w", c.Arm, err)
+	}
+	defer os.Remove(tmp)
+	tree := filepath.Join(tmp, filepath.Base(c.Worktree))
+	git := gitrepo.Git{}
+	if err := git.AddWorktree(ctx, c.Worktree, tree, "", c.Commit); err != nil {
+		return runs.Run{}, nil, fmt.Errorf("%s: %w", c.Arm, err)
+	}
+	r, res, err := d.runIn(ctx, c, tree)
+	if s := d.open[tree]; s != nil {
+		s.Close()
+		delete(d.open, tree)
+	}
+	if cleanErr := dropTree(context.WithoutCancel(ctx), git, c.Worktree, tree); err == nil {
+		err = cleanErr
+	}
+	return r, res, err
+}
+
+func (d *Driver) runIn(ctx context.Context, c Clean, tree string) (runs.Run, *bench.Result, error) {
+	if err := furnish(c.Worktree, tree); err != nil {
+		return runs.Run{}, nil, err
+	}
+	s, err := d.session(ctx, tree)
+	if err != nil {
+		return runs.Run{}, nil, err
+	}
+	a := session.StartRun{Preset: c.Preset, Argv: c.Argv, GPU: c.GPU, Arm: c.Arm}
+	r, err := one(ctx, s, a, "", func(id runs.ID) error {
+		d.Say("%s in a clean checkout of %.9s: run %s", c.Arm, c.Commit, id)
+		return nil
+	})
+	if err != nil {
+		return r, nil, err
+	}
+	res := s.Snapshot().Results[r.ID]
+	to := filepath.Join(run.Folder(c.Worktree), string(r.ID))
+	if err := keep(r.Dir, to); err != nil {
+		return r, res, fmt.Errorf("keeping run %s: %w", r.ID, err)
+	}
+	r.Dir = to
+	return r, res, nil
+}
+
+// keep copies a closed run folder, which may lie on another file system.
+func keep(from, to string) error {
+	if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
+		return err
+	}
+	if err := os.Rename(from, to); err == nil {
+		return nil
+	}
+	return os.CopyFS(to, os.DirFS(from))
+}
+
+// furnish puts beside the checked out files what git does not keep: which task
+// it is, its own run environment, and links to the worktree's compiled bindings.
+func furnish(from, tree string) error {
+	task := filepath.Join(".humanize", "kdapilot", "task.toml")
+	if b, err := os.ReadFile(filepath.Join(from, task)); err == nil {
+		if err := write(filepath.Join(tree, task), b); err != nil {
+			return err
+		}
+	}
+	for _, name := range []string{"build-fly", "build-fly-own", filepath.Join("python", "flydsl", "_mlir")} {
+		real, err := filepath.EvalSymlinks(filepath.Join(from, name))
+		if err != nil {
+			continue // not built here: the run will say so
+		}
+		at := filepath.Join(tree, name)
+		if _, err := os.Lstat(at); err == nil {
+			continue
+		}
+		if err := os.MkdirAll(filepath.Dir(at), 0o755); err != nil {
+			return err
+		}
+		if err := os.Symlink(real, at); err != nil {
+			return err
+		}
+	}
+	return write(filepath.Join(tree, worktree.RunEnvPath), worktree.RunEnv(tree))
+}
+
+func write(path string, b []byte) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return err
+	}
+	return os.WriteFile(path, b, 0o644)
+}
+
+// dropTree takes the checkout away. Nobody works in it; what a run left behind
+// beside the tracked files goes with it, a changed tracked file does not.
+func dropTree(ctx context.Context, git gitrepo.Git, host, tree string) error {
+	r := git.Snapshot(ctx, tree, "")
+	for _, f := range r.Dirty() {
+		if f.Change != repo.Untracked {
+			return fmt.Errorf("the clean checkout %s is left: the run changed %s", tree, f.Path)
+		}
+	}
+	if err := os.RemoveAll(tree); err != nil {
+		return err
+	}
+	return git.Prune(ctx, host)
+}
