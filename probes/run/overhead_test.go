@@ -29,7 +29,7 @@ func BenchmarkOverhead(b *testing.B) {
 			b.Fatal(err)
 		}
 		for !one.State.Final() {
-			time.Sleep(10 * time.Millisecond)
+			time.Sleep(100 * time.Millisecond)
 			if one, err = r.Read(one.Dir); err != nil {
 				b.Fatal(err)
 			}
