@@ -1,0 +1,88 @@
+package session
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"kdapilot/engine/bench"
+	"kdapilot/engine/family"
+	"kdapilot/engine/runs"
+)
+
+// ran is a finished run of one cell.
+func ran(id, preset, head string, hour int, us float64) RowSet {
+	return RowSet{
+		ID: id, Label: preset + " " + id, When: time.Date(2026, 8, 21, hour, 0, 0, 0, time.UTC),
+		Run:    &runs.Run{Manifest: runs.Manifest{Preset: preset, Head: head, Argv: []string{"python3", preset}}, Result: &runs.Result{}},
+		Result: &bench.Result{Family: "flash_attn", Mode: "normal", GPU: "A", Rows: []bench.Row{{Key: "B1_S512_H1_Hkv1_D64_bf16_causal_sp1", Status: bench.Pass, US: bench.Of(us)}}},
+	}
+}
+
+func story() []RowSet {
+	return []RowSet{ // newest first: five candidate runs, one of another commit, five of the base
+		ran("c5", "smoke", "cand", 20, 93.1), ran("c4", "smoke", "cand", 19, 93.0), ran("c3", "smoke", "cand", 18, 92.9), ran("c2", "smoke", "cand", 17, 93.2), ran("c1", "smoke", "cand", 16, 92.8),
+		ran("sweep", "sweep", "cand", 15, 1), ran("mid", "smoke", "mid", 12, 99),
+		ran("b5", "smoke", "base", 9, 100.1), ran("b4", "smoke", "base", 8, 100.0), ran("b3", "smoke", "base", 7, 99.9), ran("b2", "smoke", "base", 6, 100.2), ran("b1", "smoke", "base", 5, 99.8),
+	}
+}
+
+func TestStandardPairIsTheArmAtTheLockedBase(t *testing.T) {
+	d := Compare(Pairing{Sets: story(), Locked: "base"})
+	if d == nil || strings.Join(d.CandSets, " ") != "c5 c4 c3 c2 c1" || strings.Join(d.BaseSets, " ") != "b5 b4 b3 b2 b1" {
+		t.Fatalf("%+v", d)
+	}
+	if c := d.Comparison.Cells[0]; c.NBase != 5 || c.NCand != 5 || c.Verdict != bench.Faster {
+		t.Errorf("cell %+v, want faster at five a side", c)
+	}
+	if !strings.Contains(d.Comparison.Cand, "5 runs") || d.Picked {
+		t.Errorf("label %q, picked %v", d.Comparison.Cand, d.Picked)
+	}
+}
+
+func TestOtherPairs(t *testing.T) {
+	contaminated := story()
+	contaminated[1].Run.Result.Foreign = []runs.Foreign{{PID: 7}}
+	otherGPU := story()
+	for i := 7; i < 12; i++ {
+		otherGPU[i].Result.GPU = "B"
+	}
+	for _, tt := range []struct {
+		name       string
+		p          Pairing
+		base, cand string
+	}{
+		{"no locked base: the newest older commit", Pairing{Sets: story()}, "mid", "c5 c4 c3 c2 c1"},
+		{"base on another device is no standard base", Pairing{Sets: otherGPU, Locked: "base"}, "mid", "c5 c4 c3 c2 c1"},
+		{"a run beside others counts for no arm", Pairing{Sets: contaminated, Locked: "base"}, "b5 b4 b3 b2 b1", "c5 c3 c2 c1"},
+		{"picked by hand", Pairing{Sets: story(), Base: "b2", Cand: "c3"}, "b2 b5 b4 b3 b1", "c3 c5 c4 c2 c1"},
+		{"two runs of one arm stand alone", Pairing{Sets: story(), Base: "c1", Cand: "c5"}, "c1", "c5"},
+		{"one commit alone: the run before", Pairing{Sets: story()[:5]}, "c4", "c5"},
+	} {
+		d := Compare(tt.p)
+		if d == nil {
+			t.Errorf("%s: nothing", tt.name)
+			continue
+		}
+		if b, c := strings.Join(d.BaseSets, " "), strings.Join(d.CandSets, " "); b != tt.base || c != tt.cand {
+			t.Errorf("%s: %q against %q, want %q against %q", tt.name, c, b, tt.cand, tt.base)
+		}
+	}
+	for name, p := range map[string]Pairing{"none": {}, "one": {Sets: story()[:1]}, "no such id": {Sets: story(), Cand: "x"}, "with itself": {Sets: story(), Base: "c5"}} {
+		if d := Compare(p); d != nil {
+			t.Errorf("%s: %+v", name, d)
+		}
+	}
+}
+
+// The bar of the family is what a win has to pass.
+func TestFamilyBarHoldsBack(t *testing.T) {
+	f := &family.Family{Bar: family.Bar{GainPct: 20}}
+	d := Compare(Pairing{Sets: story(), Locked: "base", Options: BenchOptions(f, nil)})
+	if v := d.Comparison.Cells[0].Verdict; v == bench.Faster {
+		t.Errorf("7 %% counts as %s against a bar of 20 %%", v)
+	}
+	if o := BenchOptions(nil, nil); o.Bar != 0 || o.Regime != nil || !o.KeepSamples {
+		t.Errorf("without a family: %+v", o)
+	}
+}
