@@ -32,6 +32,21 @@ func printOverview(w io.Writer, s *session.Snapshot) error {
 		p.line("loop      none")
 	}
 	p.line("gates     G1 %s, G2 %s", s.Gates.Word("G1"), s.Gates.Word("G2"))
+	if step := s.Next(); step.Text != "" {
+		p.line("next      %s", step.Text)
+	}
+	if len(s.Bundles) > 0 {
+		if a := s.Analyses[s.Bundles[0].Path]; a != nil {
+			p.line("stalls    %s: %s%% stalled, %s", s.Bundles[0].Name, a.Bubbles.Totals.StallPct, a.Freshness.Verdict)
+		}
+	}
+	if d := s.Delta; d != nil {
+		p.line("bench     %s against %s: %s", d.Comparison.Cand, d.Comparison.Base, d.Comparison.Verdict)
+	}
+	for i := range s.Reports {
+		r := &s.Reports[i]
+		p.line("report    %s/REPORT.md:%d: %s", r.Name, r.Line, orDash(r.Hypothesis))
+	}
 	for _, n := range s.Notices {
 		where := ""
 		if n.Path != "" {

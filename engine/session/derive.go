@@ -104,6 +104,12 @@ func fromLoop(w loop.Warning) Notice {
 }
 
 func (n *notices) stalls(s *Snapshot) {
+	for i := range s.Reports {
+		r := &s.Reports[i]
+		if i == 0 && len(r.Problems) > 0 { // older ones were dealt with, or not
+			n.list = append(n.list, Notice{Severity: Amber, Area: "stalls", Text: r.Name + ": " + r.Problems[0], Path: r.Name + "/REPORT.md", Line: r.Line})
+		}
+	}
 	for _, b := range s.Bundles {
 		if why := s.AnalysisErrs[b.Path]; why != "" {
 			n.add(Amber, "stalls", b.Name+": "+why, fact.Origin{Path: b.Path})

@@ -1,5 +1,3 @@
-// Package endtoend holds the tests that run the real program: on a pseudo
-// terminal, read through a terminal emulator.
 package endtoend
 
 import (

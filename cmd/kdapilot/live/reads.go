@@ -13,6 +13,7 @@ import (
 	"kdapilot/probes/flyprof"
 	"kdapilot/probes/humanize"
 	"kdapilot/probes/proc"
+	"kdapilot/probes/rocmreport"
 )
 
 func (s *Session) readLoops(ctx context.Context) {
@@ -135,7 +136,7 @@ func (s *Session) readBundles(ctx context.Context) {
 		}
 		list = append(list, session.Bundle{Path: f.Path, Name: name, Kind: string(f.Kind), ModTime: f.ModTime, HasTrace: f.HasTrace, HasBubbles: f.HasBubbles, HasReport: f.HasReport})
 	}
-	s.apply(session.BundlesRead{Bundles: list, Origin: o})
+	s.apply(session.BundlesRead{Bundles: list, Origin: o}, session.ReportsRead{Reports: rocmreport.Find(ctx, s.opt.Root)})
 	for i, b := range list {
 		if i < 2 {
 			s.loadBundle(ctx, b.Path, b.ModTime)

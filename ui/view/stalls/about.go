@@ -28,6 +28,7 @@ func aboutText(e *view.Env, m *model, w int) []string {
 		p.add("now", look.Bad.Paint(m.cand.err))
 	}
 	origin(a, &p)
+	reported(e, m.cand.Path, &p)
 	coverage(&a.Trust, &p)
 	caveats(a, &p)
 	freshness(e, a, &p)
@@ -49,6 +50,21 @@ func aboutText(e *view.Env, m *model, w int) []string {
 	}
 	p.flush()
 	return p.out
+}
+
+// reported is what rocm-report says of this capture: one claim for the next
+// edit, and what makes it weaker than it looks.
+func reported(e *view.Env, bundle string, p *pairs) {
+	for i := range e.Snap.Reports {
+		r := &e.Snap.Reports[i]
+		if b, _ := e.Snap.LinkOf(r); b != bundle || r.Hypothesis == "" {
+			continue
+		}
+		p.add("maybe", fmt.Sprintf("%s (%s/REPORT.md:%d)", r.Hypothesis, r.Name, r.Line))
+		for _, problem := range r.Problems {
+			p.add("", p.look.Warn.Paint(problem))
+		}
+	}
 }
 
 // holds names what is in a bundle.

@@ -4,10 +4,12 @@ import (
 	"strings"
 	"testing"
 
+	"kdapilot/engine/profile"
 	"kdapilot/engine/session"
 	"kdapilot/engine/stall"
 	"kdapilot/ui/draw"
 	"kdapilot/ui/style"
+	"kdapilot/ui/view/viewtest"
 )
 
 func bundleNamed(name string) *bundleView {
@@ -192,5 +194,23 @@ func TestEveryClassHasAMeaning(t *testing.T) {
 		if c.IsBubble() != strings.HasPrefix(got, "waits") {
 			t.Errorf("%s: %q does not fit a bubble %v", c, got, c.IsBubble())
 		}
+	}
+}
+
+func TestAReportBesideTheCaptureIsShown(t *testing.T) {
+	s := viewtest.Sample()
+	s.Reports = []profile.Report{
+		{Dir: "/w/FlyDSL-fa-fp8/profile/fa-gfx950-20260821-113000", Name: "profile/fa-gfx950-20260821-113000", Hypothesis: "Moving the K load ahead shortens vmcnt", Line: 44, Claims: 2, Problems: []string{"section 4 holds more than one claim"}},
+		{Dir: "/w/FlyDSL-fa-fp8/profile/other", Name: "profile/other", Hypothesis: "of another capture", Claims: 1},
+	}
+	e := viewtest.Env(s)
+	text := draw.Plain(New().Render(e, 200, 90))
+	for _, want := range []string{"Moving the K load ahead", "REPORT.md:44", "more than one claim"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%q is not on screen:\n%s", want, text)
+		}
+	}
+	if strings.Contains(text, "of another capture") {
+		t.Error("a report that names another capture is shown")
 	}
 }
