@@ -8,6 +8,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"kdapilot/engine/bench"
@@ -38,7 +39,7 @@ func Parse(paths []string, opt Options, exit *int) (bench.Result, error) {
 	p := NewParser(opt)
 	var data []bench.Result
 	logs := 0
-	for _, path := range paths {
+	for _, path := range outputFirst(paths) {
 		head, err := firstBytes(path)
 		if err != nil {
 			return bench.Result{}, err
@@ -62,6 +63,21 @@ func Parse(paths []string, opt Options, exit *int) (bench.Result, error) {
 	r := mergeData(data)
 	r.ExitStatus = exit
 	return r, nil
+}
+
+// outputFirst puts standard error last: it can hold pieces of other harnesses'
+// tables, and a shell sorts stderr.txt before stdout.txt.
+func outputFirst(paths []string) []string {
+	paths = slices.Clone(paths)
+	slices.SortStableFunc(paths, func(a, b string) int { return last(a) - last(b) })
+	return paths
+}
+
+func last(path string) int {
+	if streamOf(path) == Stderr {
+		return 1
+	}
+	return 0
 }
 
 // firstBytes reads the start of a regular file.
