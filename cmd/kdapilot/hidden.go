@@ -18,7 +18,7 @@ func newSupervise() *cobra.Command {
 		RunE: func(_ *cobra.Command, args []string) error {
 			// Other users of the GPU are looked for while the run lasts, here,
 			// since the cockpit may be gone.
-			return run.SuperviseGuarded(args[0], run.Guard{Look: gpu.Look})
+			return run.SuperviseGuarded(args[0], run.Guard{Look: gpu.Look, Sample: gpu.Samples})
 		},
 	}
 }

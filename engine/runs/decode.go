@@ -98,6 +98,10 @@ func (r Result) Clean() Result {
 	r.ID, r.Signal, r.Why = ID(text.Line(string(r.ID))), text.Line(r.Signal), text.Line(r.Why)
 	r.Files, r.Captured, r.Stale = cleanHashed(r.Files), cleanAll(r.Captured), cleanAll(r.Stale)
 	r.ForeignWhy = text.Line(r.ForeignWhy)
+	r.SamplesWhy, r.Samples = text.Line(r.SamplesWhy), slices.Clone(r.Samples)
+	for i := range r.Samples {
+		r.Samples[i].When, r.Samples[i].PerfLevel = text.Line(r.Samples[i].When), text.Line(r.Samples[i].PerfLevel)
+	}
 	r.Foreign = slices.Clone(r.Foreign)
 	for i, f := range r.Foreign {
 		r.Foreign[i].Command, r.Foreign[i].When = text.Line(f.Command), text.Line(f.When)

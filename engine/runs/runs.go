@@ -215,6 +215,11 @@ type Result struct {
 	ForeignLooks int       `json:"foreign_looks"`
 	ForeignWhy   string    `json:"foreign_why,omitempty"`
 
+	// Samples are how the GPUs of the run stood before, during and after it; nil
+	// when nobody could look: SamplesWhy then says why.
+	Samples    []GPUSample `json:"gpu_samples,omitempty"`
+	SamplesWhy string      `json:"gpu_samples_why,omitempty"`
+
 	// Verdict and Counts are filled in by whoever reads rows and log, never by
 	// the supervisor.
 	Verdict *Verdict `json:"verdict,omitempty"`
@@ -230,6 +235,38 @@ func (r Result) ShellExit() *int {
 	}
 	n := 128 + r.SignalNumber
 	return &n
+}
+
+// GPUSample is one look at a device. Nil fields could not be read.
+type GPUSample struct {
+	GPU int `json:"gpu"`
+	// When is before, during or after the run.
+	When string    `json:"when"`
+	At   time.Time `json:"at"`
+	// ClockMHz is the shader clock, TempC the hottest die sensor, BusyPct the
+	// share of time the shaders worked.
+	ClockMHz    *float64 `json:"clock_mhz,omitempty"`
+	MemClockMHz *float64 `json:"mem_clock_mhz,omitempty"`
+	PowerWatts  *float64 `json:"power_watts,omitempty"`
+	TempC       *float64 `json:"temp_c,omitempty"`
+	BusyPct     *float64 `json:"busy_pct,omitempty"`
+	// PerfLevel is the clock policy in force, for example "auto".
+	PerfLevel string `json:"perf_level,omitempty"`
+}
+
+// Clock is the least and the greatest shader clock seen during the run, in MHz;
+// ok is false when it was not seen.
+func (r *Result) Clock() (least, most float64, ok bool) {
+	for _, s := range r.Samples {
+		if s.When != "during" || s.ClockMHz == nil {
+			continue
+		}
+		if !ok || *s.ClockMHz < least {
+			least = *s.ClockMHz
+		}
+		most, ok = max(most, *s.ClockMHz), true
+	}
+	return least, most, ok
 }
 
 // Foreign is one sighting of a process that does not belong to the run.

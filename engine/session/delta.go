@@ -192,6 +192,9 @@ func Unlike(b, c *RowSet) []string {
 	if !(mb.Simulated && mc.Simulated) && mb.Place.Host != mc.Place.Host && mb.Place.Host != "" && mc.Place.Host != "" {
 		out = append(out, "host: "+mb.Place.Host+" and "+mc.Place.Host)
 	}
+	if pb, pc := perfLevel(b), perfLevel(c); pb != pc && pb != "" && pc != "" {
+		out = append(out, "clock policy: "+pb+" and "+pc)
+	}
 	hashes := map[string]string{}
 	for _, h := range mb.Harness {
 		hashes[h.Path] = h.SHA256
@@ -202,4 +205,17 @@ func Unlike(b, c *RowSet) []string {
 		}
 	}
 	return out
+}
+
+// perfLevel is the clock policy during a run, "" when it was not seen.
+func perfLevel(s *RowSet) string {
+	if s.Run.Result == nil {
+		return ""
+	}
+	for _, x := range s.Run.Result.Samples {
+		if x.PerfLevel != "" {
+			return x.PerfLevel
+		}
+	}
+	return ""
 }

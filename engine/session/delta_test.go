@@ -86,3 +86,31 @@ func TestFamilyBarHoldsBack(t *testing.T) {
 		t.Errorf("without a family: %+v", o)
 	}
 }
+
+// Arms that ran under another clock policy, on another device or host are not
+// compared, and the fields are named.
+func TestUnlikeManifestsAreNamed(t *testing.T) {
+	for what, edit := range map[string]func(*RowSet){
+		"clock policy": func(s *RowSet) { s.Run.Result.Samples = []runs.GPUSample{{PerfLevel: "high"}} },
+		"device":       func(s *RowSet) { s.Run.Manifest.GPUs = []runs.GPU{{Index: 1}} },
+		"host":         func(s *RowSet) { s.Run.Manifest.Place.Host = "other" },
+		"judge file":   func(s *RowSet) { s.Run.Manifest.Harness = []runs.Hashed{{Path: "h.py", SHA256: "2"}} },
+		"simulated":    func(s *RowSet) { s.Run.Manifest.Simulated = true },
+		"gpu":          func(s *RowSet) { s.Result.GPU = "B" },
+	} {
+		a, b := ran("a", "smoke", "1", 1, 1), ran("b", "smoke", "2", 2, 1)
+		for _, s := range []*RowSet{&a, &b} {
+			s.Run.Manifest.GPUs = []runs.GPU{{Index: 0}}
+			s.Run.Manifest.Place.Host = "one"
+			s.Run.Manifest.Harness = []runs.Hashed{{Path: "h.py", SHA256: "1"}}
+			s.Run.Result.Samples = []runs.GPUSample{{PerfLevel: "auto"}}
+		}
+		if got := Unlike(&a, &b); len(got) != 0 {
+			t.Fatalf("alike: %v", got)
+		}
+		edit(&b)
+		if got := Unlike(&a, &b); len(got) != 1 || !strings.Contains(got[0], what) {
+			t.Errorf("%s: %v", what, got)
+		}
+	}
+}

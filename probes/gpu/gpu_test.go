@@ -307,3 +307,14 @@ func BenchmarkSample(b *testing.B) {
 		p.Sample(context.Background())
 	}
 }
+
+func TestSamplesOfARun(t *testing.T) {
+	p := host(t, "gfx950")
+	got, err := p.Samples(t.Context(), []runs.GPU{{Index: 1}})
+	if err != nil || len(got) != 1 || got[0].GPU != 1 || got[0].ClockMHz == nil || got[0].PowerWatts == nil {
+		t.Fatalf("%+v %v", got, err)
+	}
+	if _, err := p.Samples(t.Context(), []runs.GPU{{Index: 99}}); err == nil {
+		t.Error("a device that is not there has samples")
+	}
+}

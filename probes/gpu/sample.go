@@ -2,11 +2,13 @@ package gpu
 
 import (
 	"context"
+	"fmt"
 	"path/filepath"
 	"strconv"
 	"strings"
 
 	"kdapilot/engine/fact"
+	"kdapilot/engine/runs"
 	"kdapilot/engine/text"
 	"kdapilot/probes/readfile"
 )
@@ -193,4 +195,27 @@ func bytesOf(v any) *int64 {
 		return nil
 	}
 	return &n
+}
+
+// Samples reads how the GPUs of a run stand. Devices of which nothing can be
+// read give an error that says so.
+func Samples(ctx context.Context, gpus []runs.GPU) ([]runs.GPUSample, error) {
+	return Probe{}.Samples(ctx, gpus)
+}
+
+// Samples is Samples on the host that p looks at.
+func (p Probe) Samples(ctx context.Context, gpus []runs.GPU) ([]runs.GPUSample, error) {
+	all, origin := p.Sample(ctx)
+	var out []runs.GPUSample
+	for _, g := range gpus {
+		for _, r := range all {
+			if r.Index == g.Index {
+				out = append(out, runs.GPUSample{GPU: r.Index, ClockMHz: r.ClockMHz, MemClockMHz: r.MemClockMHz, PowerWatts: r.PowerWatts, TempC: r.TempC, BusyPct: r.BusyPct, PerfLevel: r.PerfLevel})
+			}
+		}
+	}
+	if len(out) == 0 {
+		return nil, fmt.Errorf("no device of the run can be read: %s", strings.TrimSpace(origin.Status.String()+" "+origin.Why))
+	}
+	return out, nil
 }

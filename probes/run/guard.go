@@ -17,14 +17,18 @@ type Guard struct {
 	// before the start, every Every while the run lasts, and after its end. Nil
 	// means nobody looks, and the result says so.
 	Look func(ctx context.Context, gpus []runs.GPU, ours func(pid int) bool) ([]runs.Foreign, error)
-	// Every is 30 s if zero.
+	// Sample reads clocks, power and temperature of the GPUs at the same moments.
+	// Nil means nobody does, and the result says so.
+	Sample func(ctx context.Context, gpus []runs.GPU) ([]runs.GPUSample, error)
+	// Every is 10 s if zero.
 	Every time.Duration
 }
 
 const (
-	lookEvery    = 30 * time.Second
+	lookEvery    = 10 * time.Second
 	lookTimeout  = 10 * time.Second
 	foreignLimit = 200 // sightings kept in one result
+	sampleLimit  = 2000
 )
 
 // watchman collects what the looks saw; one goroutine at a time uses it.
@@ -34,9 +38,14 @@ type watchman struct {
 	seen []runs.Foreign
 	why  string
 	n    int
+
+	samples    []runs.GPUSample
+	samplesWhy string
 }
 
-func (w *watchman) idle() bool { return w.g.Look == nil || len(w.gpus) == 0 }
+func (w *watchman) idle() bool {
+	return w.g.Look == nil && w.g.Sample == nil || len(w.gpus) == 0
+}
 
 // look notes what is there now.
 func (w *watchman) look(when string) {
@@ -45,6 +54,10 @@ func (w *watchman) look(when string) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), lookTimeout)
 	defer cancel()
+	w.sample(ctx, when)
+	if w.g.Look == nil {
+		return
+	}
 	me := os.Getpid()
 	own := map[int]bool{me: true}
 	for _, st := range offspring(me) {
@@ -63,6 +76,25 @@ func (w *watchman) look(when string) {
 		}
 		f.When, f.At = when, time.Now().UTC()
 		w.seen = append(w.seen, f)
+	}
+}
+
+// sample notes how the devices stand.
+func (w *watchman) sample(ctx context.Context, when string) {
+	if w.g.Sample == nil {
+		return
+	}
+	got, err := w.g.Sample(ctx, w.gpus)
+	switch {
+	case err != nil:
+		w.samplesWhy = text.Line("reading the GPU " + when + " the run: " + err.Error())
+	case len(w.samples)+len(got) > sampleLimit:
+		w.samplesWhy = "more samples than are kept"
+	default:
+		for _, s := range got {
+			s.When, s.At = when, time.Now().UTC()
+			w.samples = append(w.samples, s)
+		}
 	}
 }
 
@@ -96,6 +128,10 @@ func (w *watchman) patrol() (stop func()) {
 // report puts the sightings into the result.
 func (w *watchman) report(res *runs.Result) {
 	res.Foreign, res.ForeignLooks, res.ForeignWhy = w.seen, w.n, w.why
+	res.Samples, res.SamplesWhy = w.samples, w.samplesWhy
+	if w.g.Sample == nil {
+		res.SamplesWhy = "nobody read clocks, power and temperature"
+	}
 	if w.g.Look == nil && len(w.gpus) > 0 {
 		res.ForeignWhy = "nobody looked for other users of the GPU"
 	}

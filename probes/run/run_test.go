@@ -42,7 +42,14 @@ func testGuard() Guard {
 	if name == "" {
 		return Guard{}
 	}
-	return Guard{Every: 50 * time.Millisecond, Look: func(_ context.Context, gpus []runs.GPU, ours func(int) bool) ([]runs.Foreign, error) {
+	clock := 2100.0
+	return Guard{Every: 50 * time.Millisecond, Sample: func(_ context.Context, gpus []runs.GPU) ([]runs.GPUSample, error) {
+		if name == "broken" {
+			return nil, errors.New("no tool")
+		}
+		clock += 10
+		return []runs.GPUSample{{GPU: gpus[0].Index, ClockMHz: &clock, PerfLevel: "auto"}}, nil
+	}, Look: func(_ context.Context, gpus []runs.GPU, ours func(int) bool) ([]runs.Foreign, error) {
 		if name == "broken" {
 			return nil, errors.New("no tool")
 		}
@@ -345,8 +352,14 @@ func TestForeignProcesses(t *testing.T) {
 		if yes != want.yes || known != want.known || (r.Result.ForeignWhy == "") == (name != "miner") {
 			t.Errorf("%q: contaminated %v known %v result %+v", name, yes, known, r.Result)
 		}
+		if n := len(r.Result.Samples); (n >= 3) != (name == "miner") || (r.Result.SamplesWhy == "") != (name == "miner") {
+			t.Errorf("%q: %d samples, %q", name, n, r.Result.SamplesWhy)
+		}
 		if name != "miner" {
 			continue
+		}
+		if least, most, ok := r.Result.Clock(); !ok || least < 2100 || most < least {
+			t.Errorf("clock %v..%v %v", least, most, ok)
 		}
 		when := map[string]bool{}
 		for _, f := range r.Result.Foreign {

@@ -309,6 +309,11 @@ func result(e *view.Env, r *runs.Run, p *pairs) {
 	default:
 		p.add("others", look.Warn.Paint("nobody could look whether others used the GPU "+x.ForeignWhy))
 	}
+	if least, most, ok := x.Clock(); ok {
+		p.add("clock", fmt.Sprintf("%.0f to %.0f MHz during the run, %d samples", least, most, len(x.Samples)))
+	} else if x.SamplesWhy != "" {
+		p.add("clock", look.Warn.Paint("not known: "+x.SamplesWhy))
+	}
 	if x.LeftBehind > 0 {
 		p.add("left", look.Warn.Paint(fmt.Sprintf("%d of its processes", x.LeftBehind)+" outlived the command and had to be killed"))
 	}
