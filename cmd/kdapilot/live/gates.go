@@ -53,12 +53,9 @@ func (s *Session) lockedBase() string {
 // readPlan reads task, plan, draft, judges and seals, and publishes what the
 // gates say.
 func (s *Session) readPlan(ctx context.Context) {
-	if s.opt.Once { // there is no second reading that would know more
-		select {
-		case <-s.jobs.ready.first:
-		case <-ctx.Done():
-			return
-		}
+	// There is no second reading that would know more.
+	if s.opt.Once && awaitFirst(ctx, s.jobs.ready, s.jobs.repo, s.jobs.loops) != nil {
+		return
 	}
 	s.gates.mu.Lock()
 	defer s.gates.mu.Unlock()

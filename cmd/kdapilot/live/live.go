@@ -107,6 +107,9 @@ func (s *Session) startJobs() {
 	s.jobs.runs = newJob("list runs", s.readRuns)
 	s.jobs.state = newJob("read journal", s.readState)
 	s.jobs.ready = newJob("read preflight", s.readReady)
+	if s.opt.Once {
+		s.readTask() // git and runs are read against its base, and only once
+	}
 	for _, j := range s.allJobs() {
 		s.wg.Add(1)
 		j.start(s.ctx, s.lost, s.wg.Done)
@@ -133,8 +136,11 @@ func (s *Session) allJobs() []*job {
 }
 
 // Ready waits until everything has been read once.
-func (s *Session) Ready(ctx context.Context) error {
-	for _, j := range s.allJobs() {
+func (s *Session) Ready(ctx context.Context) error { return awaitFirst(ctx, s.allJobs()...) }
+
+// awaitFirst waits until each job has run once.
+func awaitFirst(ctx context.Context, jobs ...*job) error {
+	for _, j := range jobs {
 		select {
 		case <-j.first:
 		case <-ctx.Done():

@@ -55,6 +55,9 @@ func (s *Session) readRepo(ctx context.Context) {
 		s.apply(session.RepoRead{Repo: repo.Repo{State: repo.None, Why: "offline: a copied folder", Origin: fact.Origin{Path: s.opt.Root, Status: fact.Missing}}})
 		return
 	}
+	if s.opt.Once && awaitFirst(ctx, s.jobs.loops) != nil { // a loop may name the base
+		return
+	}
 	r := s.git.Snapshot(ctx, s.opt.Root, s.lockedBase())
 	if ctx.Err() != nil {
 		return
