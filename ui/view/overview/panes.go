@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"kdapilot/engine/bench"
+	"kdapilot/engine/fact"
 	"kdapilot/engine/session"
 	"kdapilot/engine/stall"
 	"kdapilot/ui/draw"
@@ -37,6 +38,8 @@ func (s *Screen) attention(e *view.Env, w, h int) []string {
 			return append(out, note("nothing fits the filter", w, e.Look)...)
 		case len(out) > 0:
 			return out
+		case e.Snap.Loops.Origin.Status == fact.NotRead || !e.Snap.Gates.Known && e.Snap.Mode == session.Live:
+			return note("not read yet", w, e.Look)
 		}
 		return []string{e.Look.Good.Paint(draw.Fit("nothing needs you", w))}
 	}
