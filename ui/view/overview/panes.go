@@ -196,7 +196,11 @@ func change(d *stall.Delta, c stall.Class, look style.Look) string {
 func benchLines(e *view.Env, w, h int) []string {
 	look := e.Look
 	if len(e.Snap.Sets) == 0 {
-		return append(runLines(e, w), note("No rows yet. Run a preset (o, then r).", w, look)...)
+		text := "No rows yet. Run a preset (o, then r)."
+		if e.Snap.RunsStatus.Status == fact.NotRead {
+			text = "not read yet"
+		}
+		return append(runLines(e, w), note(text, w, look)...)
 	}
 	out := runLines(e, w)
 	set := e.Snap.Sets[0]
