@@ -8,6 +8,8 @@ package main
 import (
 	"fmt"
 	"os"
+
+	"kdapilot/engine/text"
 )
 
 func main() {
@@ -20,7 +22,7 @@ func execute(args []string, s streams) int {
 	cmd.SetArgs(args)
 	err := cmd.Execute()
 	if err != nil && err.Error() != "" {
-		fmt.Fprintln(s.err, "kdapilot:", err)
+		fmt.Fprintln(s.err, "kdapilot:", text.Clean(err.Error()))
 	}
 	return codeOf(err)
 }

@@ -6,7 +6,9 @@ import (
 	"strings"
 
 	"kdapilot/engine/bench"
+	"kdapilot/engine/gate"
 	"kdapilot/engine/loop"
+	"kdapilot/engine/runs"
 	"kdapilot/engine/session"
 	"kdapilot/engine/stall"
 )
@@ -31,18 +33,11 @@ func printOverview(w io.Writer, s *session.Snapshot) error {
 	} else {
 		p.line("loop      none")
 	}
-	p.line("gates     G1 %s, G2 %s", s.Gates.Word("G1"), s.Gates.Word("G2"))
+	p.line("gates     G1 %s, G2 %s", sealWord(s, gate.G1), sealWord(s, gate.G2))
 	if step := s.Next(); step.Text != "" {
 		p.line("next      %s", step.Text)
 	}
-	if len(s.Bundles) > 0 {
-		if a := s.Analyses[s.Bundles[0].Path]; a != nil {
-			p.line("stalls    %s: %s%% stalled, %s", s.Bundles[0].Name, a.Bubbles.Totals.StallPct, a.Freshness.Verdict)
-		}
-	}
-	if d := s.Delta; d != nil {
-		p.line("bench     %s against %s: %s", d.Comparison.Cand, d.Comparison.Base, d.Comparison.Verdict)
-	}
+	printHeadlines(&p, s)
 	for i := range s.Reports {
 		r := &s.Reports[i]
 		p.line("report    %s/REPORT.md:%d: %s", r.Name, r.Line, orDash(r.Hypothesis))
@@ -61,6 +56,53 @@ func printOverview(w io.Writer, s *session.Snapshot) error {
 	return p.err
 }
 
+// printHeadlines prints what the newest numbers say.
+func printHeadlines(p *printer, s *session.Snapshot) {
+	if len(s.Bundles) > 0 {
+		b := &s.Bundles[0]
+		switch a := s.Analyses[b.Path]; {
+		case a != nil:
+			top := ""
+			if c, ok := a.Bubbles.TopBubble(); ok {
+				top = fmt.Sprintf(", top bubble %s %s%%", c.Class, c.Pct)
+			}
+			p.line("stalls    %s: %s%% stalled%s, %s", b.Name, a.Bubbles.Totals.StallPct, top, a.Freshness.Verdict)
+		case s.AnalysisErrs[b.Path] == "": // else a notice says it
+			p.line("stalls    %s: not read", b.Name)
+		}
+	}
+	switch d := s.Delta; {
+	case d != nil:
+		p.line("bench     %s against %s: %s (%s)", d.Comparison.Cand, d.Comparison.Base, d.Comparison.Verdict, d.Comparison.Why)
+	case len(s.Sets) > 0:
+		p.line("bench     %s; nothing of its family to compare it with", setWords(&s.Sets[0]))
+	}
+}
+
+// setWords is one set of rows in a line.
+func setWords(x *session.RowSet) string {
+	if x.Result == nil {
+		return x.Label + "  not read"
+	}
+	out := "not judged"
+	if x.Result.Truth != nil {
+		out = string(x.Result.Truth.Outcome)
+	}
+	return fmt.Sprintf("%s  %d rows  %s", x.Label, len(x.Result.AllRows()), out)
+}
+
+// sealWord says where a gate stands in words that need no legend.
+func sealWord(s *session.Snapshot, id gate.ID) string {
+	switch w := s.Gates.Word(id); w {
+	case "?":
+		return "not known"
+	case "-":
+		return "not sealed"
+	default:
+		return w
+	}
+}
+
 func phaseWord(l *loop.Loop) string {
 	if l.Phase == loop.Ended {
 		return "ended: " + string(l.Outcome)
@@ -76,7 +118,7 @@ func printLoops(w io.Writer, s *session.Snapshot) error {
 		if l.Ignored {
 			mark = "  IGNORED by Humanize: a newer folder exists"
 		}
-		p.line("%s  %s  round %s of %s  stall %s  %s  base %s @ %s%s", l.Name, phaseWord(l), l.Round, l.Max, l.StallCount, l.Drift, l.BaseBranch, shortSHA(l.BaseCommit), mark)
+		p.line("%s  %s  round %s of %s  stall count %s  drift %s  base %s @ %s%s", l.Name, phaseWord(l), l.Round, l.Max, l.StallCount, l.Drift, l.BaseBranch, shortSHA(l.BaseCommit), mark)
 		for _, x := range l.Warnings {
 			p.line("  %s: %s", x.Severity, x.Text)
 		}
@@ -99,6 +141,9 @@ func printRounds(w io.Writer, s *session.Snapshot) error {
 
 func printPlan(w io.Writer, s *session.Snapshot) error {
 	p := printer{w: w}
+	if !s.Plan.Origin.Status.Known() {
+		return nil // nothing was read, so nothing speaks against it
+	}
 	p.line("%s  sha256 %s", s.Plan.Origin.Path, s.Plan.Origin.SHA256)
 	if s.Plan.Doc == nil {
 		return p.err
@@ -122,11 +167,7 @@ func printPlan(w io.Writer, s *session.Snapshot) error {
 func printBench(w io.Writer, s *session.Snapshot) error {
 	p := printer{w: w}
 	for _, x := range s.Sets {
-		out := "not judged"
-		if x.Result.Truth != nil {
-			out = string(x.Result.Truth.Outcome)
-		}
-		p.line("%s  %d rows  %s", x.Label, len(x.Result.AllRows()), out)
+		p.line("%s", setWords(&x))
 	}
 	if s.Delta != nil {
 		printComparison(&p, &s.Delta.Comparison)
@@ -158,22 +199,42 @@ func printComparison(p *printer, c *bench.Comparison) {
 
 func printRuns(w io.Writer, s *session.Snapshot) error {
 	p := printer{w: w}
+	id, preset := 0, 0
+	for i := range s.Runs {
+		id, preset = max(id, len(s.Runs[i].ID)), max(preset, len(s.Runs[i].Manifest.Preset))
+	}
 	for i := range s.Runs {
 		r := &s.Runs[i]
-		out := "-"
-		if res := s.Results[r.ID]; res != nil && res.Truth != nil {
-			out = string(res.Truth.Outcome)
-		}
-		if e := s.Ends[r.ID]; e != nil {
-			out = e.Line()
-		}
 		sim := ""
 		if r.Manifest.Simulated {
 			sim = "  SIMULATED"
 		}
-		p.line("%s  %-9s %-8s  %s%s", r.ID, r.State, r.Manifest.Preset, out, sim)
+		p.line("%-*s  %-9s %-*s  %s%s", id, r.ID, r.State, preset, r.Manifest.Preset, runOutcome(s, r), sim)
 	}
 	return p.err
+}
+
+// runOutcome is the verdict on a run; one that nothing judges has only the way
+// it ended.
+func runOutcome(s *session.Snapshot, r *runs.Run) string {
+	if e := s.Ends[r.ID]; e != nil {
+		return e.Line()
+	}
+	if res := s.Results[r.ID]; res != nil && res.Truth != nil {
+		return string(res.Truth.Outcome)
+	}
+	switch end := r.Result; {
+	case r.Why != "":
+		return r.Why
+	case end == nil:
+		return "-"
+	case end.Signal != "":
+		return end.Signal
+	case end.Exit != nil:
+		return fmt.Sprintf("exit %d", *end.Exit)
+	default:
+		return orDash(end.Why)
+	}
 }
 
 func printRows(w io.Writer, r *bench.Result) error {

@@ -6,8 +6,10 @@ import (
 	"sort"
 	"strings"
 
+	"kdapilot/engine/fact"
 	"kdapilot/engine/gate"
 	"kdapilot/engine/session"
+	"kdapilot/engine/text"
 )
 
 // snapshotViews are the views that are printed from a snapshot.
@@ -43,12 +45,15 @@ func snapshotViews() []snapshotView {
 		{
 			name: "plan", short: "The plan: sections, criteria, tasks, decisions, and what speaks against approval",
 			json: func(s *session.Snapshot) any {
-				return map[string]any{"origin": s.Plan.Origin, "doc": s.Plan.Doc, "issues": issuesJSON(s.Plan.Issues), "approved": s.Plan.Approved}
+				return map[string]any{"origin": s.Plan.Origin, "doc": s.Plan.Doc, "issues": issuesJSON(&s.Plan), "approved": s.Plan.Approved}
 			},
 			text: printPlan,
 			empty: func(s *session.Snapshot) string {
-				if !s.Plan.Origin.Status.Known() {
-					return "plan: " + s.Plan.Origin.Status.String() + " " + s.Plan.Origin.Why
+				switch o := s.Plan.Origin; {
+				case o.Status == fact.Missing:
+					return "no plan: " + o.Path
+				case !o.Status.Known():
+					return "plan: " + o.Status.String() + ": " + o.Why
 				}
 				return ""
 			},
@@ -90,9 +95,13 @@ type issueJSON struct {
 	Clears string `json:"clears"`
 }
 
-func issuesJSON(list []gate.Issue) []issueJSON {
+// issuesJSON is empty for a plan that was not read.
+func issuesJSON(p *session.Plan) []issueJSON {
 	out := []issueJSON{}
-	for _, i := range list {
+	if !p.Origin.Status.Known() {
+		return out
+	}
+	for _, i := range p.Issues {
 		out = append(out, issueJSON(i))
 	}
 	return out
@@ -137,7 +146,7 @@ func printGates(w io.Writer, s *session.Snapshot) error {
 	p := printer{w: w}
 	for _, g := range []gate.ID{gate.G1, gate.G2} {
 		pre := gate.Check(g, s.Gates.FactsWith(nil, ""))
-		p.line("%s: %s", g.Title(), s.Gates.Word(g))
+		p.line("%s: %s", g.Title(), sealWord(s, g))
 		for _, x := range pre {
 			p.line("  %-9s %s", x.State, x.Title)
 			for _, e := range x.Evidence {
@@ -149,7 +158,8 @@ func printGates(w io.Writer, s *session.Snapshot) error {
 	return p.err
 }
 
-// printer writes lines and keeps the first error.
+// printer writes lines without the control sequences of outside text, and keeps
+// the first error.
 type printer struct {
 	w   io.Writer
 	err error
@@ -157,7 +167,7 @@ type printer struct {
 
 func (p *printer) line(format string, args ...any) {
 	if p.err == nil {
-		_, p.err = fmt.Fprintf(p.w, format+"\n", args...)
+		_, p.err = fmt.Fprintln(p.w, text.Clean(fmt.Sprintf(format, args...)))
 	}
 }
 
