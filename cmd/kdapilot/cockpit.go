@@ -123,7 +123,7 @@ func bridge(ctx context.Context, ses *live.Session, p *tea.Program) {
 
 // printStatus is the cockpit for a pipe: the overview as text.
 func printStatus(ctx context.Context, s streams, opt live.Options) error {
-	snap, err := readOnce(ctx, opt.Root)
+	snap, err := readNow(ctx, opt)
 	if err != nil {
 		return err
 	}

@@ -118,7 +118,7 @@ func printLoops(w io.Writer, s *session.Snapshot) error {
 		if l.Ignored {
 			mark = "  IGNORED by Humanize: a newer folder exists"
 		}
-		p.line("%s  %s  round %s of %s  stall count %s  drift %s  base %s @ %s%s", l.Name, phaseWord(l), l.Round, l.Max, l.StallCount, l.Drift, l.BaseBranch, shortSHA(l.BaseCommit), mark)
+		p.line("%s  %s  round %s of %s  stall count %s  drift %s  base %s @ %s%s", l.Name, phaseWord(l), l.Round, l.Max, l.StallCount, orDash(string(l.Drift)), l.BaseBranch, shortSHA(l.BaseCommit), mark)
 		for _, x := range l.Warnings {
 			p.line("  %s: %s", x.Severity, x.Text)
 		}

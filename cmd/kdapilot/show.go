@@ -185,7 +185,13 @@ func readOnce(ctx context.Context, dir string) (*session.Snapshot, error) {
 	if err != nil {
 		return nil, err
 	}
-	ses, err := live.Open(ctx, live.Options{Root: root, Mode: mode, Once: true})
+	return readNow(ctx, live.Options{Root: root, Mode: mode})
+}
+
+// readNow reads everything once, in the mode that was asked for.
+func readNow(ctx context.Context, opt live.Options) (*session.Snapshot, error) {
+	opt.Once = true
+	ses, err := live.Open(ctx, opt)
 	if err != nil {
 		return nil, err
 	}
@@ -193,7 +199,7 @@ func readOnce(ctx context.Context, dir string) (*session.Snapshot, error) {
 	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
 	defer cancel()
 	if err := ses.Ready(ctx); err != nil {
-		return nil, fmt.Errorf("read %s: %w", dir, err)
+		return nil, fmt.Errorf("read %s: %w", opt.Root, err)
 	}
 	return ses.Snapshot(), nil
 }
