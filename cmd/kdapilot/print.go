@@ -246,6 +246,7 @@ func printRows(w io.Writer, r *bench.Result) error {
 	for _, k := range sortedKeys(r.Counts) {
 		p.line("  %s %d", k, r.Counts[k])
 	}
+	printDiagnostics(&p, r.Diagnostics)
 	if r.Truth != nil {
 		p.line("verdict: %s", r.Truth.Outcome)
 		for _, why := range r.Truth.Reasons {
@@ -253,6 +254,23 @@ func printRows(w io.Writer, r *bench.Result) error {
 		}
 	}
 	return p.err
+}
+
+// printDiagnostics prints the first few things a reader of the log must know.
+func printDiagnostics(p *printer, list []bench.Diagnostic) {
+	const most = 8
+	n := 0
+	for _, d := range list {
+		if d.Severity == bench.Info {
+			continue
+		}
+		if n++; n <= most {
+			p.line("%-5s %s:%d: %s", d.Severity, orDash(d.Stream), d.Line, d.Text)
+		}
+	}
+	if n > most {
+		p.line("      and %d more (--json has all)", n-most)
+	}
 }
 
 func printStalls(w io.Writer, v *stall.View) error {

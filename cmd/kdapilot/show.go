@@ -77,11 +77,11 @@ func newShowStalls(s streams) *cobra.Command {
 	return cmd
 }
 
-// stallError keeps flyprof's error code and exit status.
+// stallError keeps flyprof's exit status; the text of the error names its code.
 func stallError(err error) error {
 	var a *att.Error
 	if errors.As(err, &a) {
-		return &exitError{code: a.Exit, err: fmt.Errorf("[%s] %w (exit %d)", a.Code, err, a.Exit)}
+		return &exitError{code: a.Exit, err: err}
 	}
 	return err
 }
@@ -114,7 +114,7 @@ error, "merged" both streams, any other log standard output.`,
 				return err
 			}
 			if len(res.AllRows()) == 0 && len(res.Tests) == 0 {
-				return exitWith(exitNothing, "no rows: %s", harness.Describe(res))
+				return exitWith(exitNothing, "no rows: %s", noRows(&res))
 			}
 			return nil
 		},
@@ -124,6 +124,13 @@ error, "merged" both streams, any other log standard output.`,
 	cmd.Flags().StringVar(&command, "command", "", "the command line of the run, where it is known")
 	cmd.Flags().IntVar(&exit, "exit", 0, "the run's exit status, where it is known")
 	return cmd
+}
+
+func noRows(r *bench.Result) string {
+	if r.Family == string(harness.Unknown) {
+		return "no known harness wrote this (name it with --family)"
+	}
+	return "the output of " + harness.Describe(*r) + ", but no cell was executed"
 }
 
 func newShowJournal(s streams) *cobra.Command {
