@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/pelletier/go-toml/v2"
 
@@ -45,7 +46,7 @@ func loadConfig() (config, error) {
 		var missing *toml.StrictMissingError
 		if errors.As(err, &missing) && len(missing.Errors) > 0 {
 			row, col := missing.Errors[0].Position()
-			return c, exitWith(exitConfig, "%s:%d:%d: unknown key %s", path, row, col, missing.Errors[0].Key())
+			return c, exitWith(exitConfig, "%s:%d:%d: unknown key %s", path, row, col, strings.Join(missing.Errors[0].Key(), "."))
 		}
 		var bad *toml.DecodeError
 		if errors.As(err, &bad) {

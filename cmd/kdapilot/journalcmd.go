@@ -23,7 +23,7 @@ func showJournal(s streams, dir string, verify, asJSON bool) error {
 		return exitWith(exitNothing, "no journal: %s", o.Path)
 	}
 	if asJSON {
-		err = writeJSON(s.out, map[string]any{"records": c.Records, "tip": c.Tip.Hash, "torn": c.Torn, "broken": c.Broken, "path": o.Path})
+		err = writeJSON(s.out, map[string]any{"records": c.Records, "tip": c.Tip.Hash, "torn": c.Torn, "broken": brokenJSON(c.Broken), "path": o.Path})
 	} else {
 		err = printJournal(s, c, o.Path)
 	}
@@ -41,8 +41,18 @@ func printJournal(s streams, c journal.Chain, path string) error {
 	if c.Torn {
 		p.line("the last line is unfinished and not part of the chain")
 	}
-	if c.Broken == nil {
+	if b := c.Broken; b != nil {
+		p.line("%s:%d: chain broken: %s; what follows is not shown", path, b.Line, b.Why)
+	} else {
 		p.line("%s: %d records, chain holds, tip %s", path, len(c.Records), c.Tip.Hash[:12])
 	}
 	return p.err
+}
+
+// brokenJSON is null while the chain holds.
+func brokenJSON(b *journal.Broken) any {
+	if b == nil {
+		return nil
+	}
+	return map[string]any{"line": b.Line, "why": b.Why}
 }

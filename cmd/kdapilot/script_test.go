@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strconv"
 	"testing"
 
@@ -22,8 +23,10 @@ func TestScripts(t *testing.T) {
 		Dir: "testdata/script", RequireExplicitExec: true,
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){"exits": exits},
 		Setup: func(e *testscript.Env) error {
+			home := filepath.Join(e.WorkDir, "home") // testscript's own is outside
 			e.Setenv("TERM", "xterm-256color")
-			return os.MkdirAll(e.Getenv("HOME"), 0o755)
+			e.Setenv("HOME", home)
+			return os.MkdirAll(home, 0o755)
 		},
 	})
 }
