@@ -178,7 +178,7 @@ func printBench(w io.Writer, s *session.Snapshot) error {
 // printComparison shows the regimes first; a headline never stands without its
 // wins, losses and holes.
 func printComparison(p *printer, c *bench.Comparison) {
-	p.line("%s against %s: %s (%s)", c.Cand, c.Base, c.Verdict, c.Why)
+	p.line("%s against %s: %s (%s)", armWords(c.Cand), armWords(c.Base), c.Verdict, c.Why)
 	for _, r := range c.Regimes {
 		geo := "-"
 		if r.Geomean.OK {
@@ -195,6 +195,16 @@ func printComparison(p *printer, c *bench.Comparison) {
 	for _, n := range c.Notes {
 		p.line("  note: %s", n)
 	}
+}
+
+// armWords names an arm; of a list of files as it stood on the command line, the
+// first and the number.
+func armWords(label string) string {
+	files := strings.Split(label, ",")
+	if len(files) == 1 || strings.Contains(label, ", ") {
+		return label
+	}
+	return fmt.Sprintf("%s and %d more", files[0], len(files)-1)
 }
 
 func printRuns(w io.Writer, s *session.Snapshot) error {

@@ -27,7 +27,8 @@ func newRun(s streams) *cobra.Command {
 		Long: `run starts the same supervised run as the cockpit: own session, own folder below
 .humanize/kdapilot/runs, one run per GPU. Ctrl-C cancels it; a lost terminal
 does not. The exit status is that of the three-way truth: 0 pass, 1 red, 2 not
-proven, 3 incomplete. Presets of flyprof are judged by its envelope: 66 nothing
+proven, 3 incomplete or cancelled, 69 the command could not be started. A command
+that prints no rows is judged by its own exit status. Presets of flyprof are judged by its envelope: 66 nothing
 is the answer, 69 a tool or the GPU is absent, 70 no usable answer, 75 transient
 (after one retry), 78 fix the input, 64 usage, 3 interrupted, 1 exit status and
 envelope contradict each other.`,
@@ -127,18 +128,18 @@ func printLog(w io.Writer, snap *session.Snapshot, from int) int {
 	return max(from, snap.Log.End())
 }
 
-// verdictOf says what the run is worth and turns it into the exit status.
+// verdictOf says what the run is worth and turns it into the exit status. A
+// command that printed no rows is worth its own exit status; one that did is
+// judged by them as well, whatever it ended with.
 func verdictOf(w io.Writer, r *runs.Run, res *bench.Result) error {
-	fmt.Fprintf(w, "run %s: %s", r.ID, r.State)
-	if r.Result != nil && r.Result.Exit != nil {
-		fmt.Fprintf(w, ", exit %d", *r.Result.Exit)
-	}
-	fmt.Fprintln(w)
-	if res == nil || res.Truth == nil || r.Manifest.Kind == runs.Profile || r.Manifest.Kind == runs.Other {
-		if r.State == runs.Ended && r.Result != nil && r.Result.Exit != nil && *r.Result.Exit == 0 {
-			return nil
+	fmt.Fprintf(w, "run %s: %s%s\n", r.ID, r.State, howEnded(r.Result))
+	if res == nil || res.Truth == nil || r.Manifest.Kind == runs.Profile {
+		code := unjudged(r)
+		if code == exitOK && r.Manifest.Kind != runs.Other && r.Manifest.Kind != runs.Profile {
+			fmt.Fprintln(w, "verdict: not known, its output could not be read")
+			code = exitUndecided
 		}
-		return exitQuietly(exitRed)
+		return exitQuietly(code)
 	}
 	t := res.Truth
 	fmt.Fprintf(w, "verdict: %s, %d cells executed\n", t.Outcome, t.Executed)
@@ -154,5 +155,37 @@ func verdictOf(w io.Writer, r *runs.Run, res *bench.Result) error {
 		return exitQuietly(exitIncomplete)
 	default:
 		return exitQuietly(exitRed)
+	}
+}
+
+// howEnded is the exit status or signal and the reason, as far as there are any.
+func howEnded(end *runs.Result) string {
+	if end == nil {
+		return ""
+	}
+	out := ""
+	switch {
+	case end.Exit != nil:
+		out = fmt.Sprintf(", exit %d", *end.Exit)
+	case end.Signal != "":
+		out = ", " + end.Signal
+	}
+	if end.Why != "" {
+		out += ": " + end.Why
+	}
+	return out
+}
+
+// unjudged is the exit status for a run that only its end speaks for.
+func unjudged(r *runs.Run) int {
+	switch {
+	case r.State == runs.Failed:
+		return exitNoTool // it never started
+	case r.State != runs.Ended:
+		return exitIncomplete
+	case r.Result != nil && r.Result.Exit != nil && *r.Result.Exit == 0:
+		return exitOK
+	default:
+		return exitRed
 	}
 }

@@ -134,6 +134,9 @@ type ResultRead struct {
 }
 
 func (f ResultRead) into(s *Snapshot) {
+	if had := s.Results[f.ID]; had != nil && had.Truth != nil && f.Result != nil && f.Result.Truth == nil {
+		return // the rows so far, told late: the run has ended and was judged
+	}
 	s.Results = cloneMap(s.Results)
 	s.Results[f.ID] = f.Result
 }
