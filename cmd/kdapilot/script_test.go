@@ -6,9 +6,12 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strconv"
+	"sync/atomic"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"kdapilot/probes/run"
 )
 
 func TestMain(m *testing.M) {
@@ -16,9 +19,10 @@ func TestMain(m *testing.M) {
 }
 
 // TestScripts runs the command line as a user would, one file of
-// testdata/script each. Beside testscript's own commands there is `exits N
+// testdata/script each; $GPU is a number that no other script uses. Beside testscript's own commands there is `exits N
 // PROGRAM ARG...`, which wants that exit status.
 func TestScripts(t *testing.T) {
+	var gpu atomic.Int32
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/script", RequireExplicitExec: true,
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){"exits": exits},
@@ -26,6 +30,10 @@ func TestScripts(t *testing.T) {
 			home := filepath.Join(e.WorkDir, "home") // testscript's own is outside
 			e.Setenv("TERM", "xterm-256color")
 			e.Setenv("HOME", home)
+			// A GPU number of its own: the locks are the host's, and scripts run at once.
+			n := strconv.Itoa(1000*os.Getpid() + int(gpu.Add(1)))
+			e.Setenv("GPU", n)
+			e.Defer(func() { _ = os.Remove(filepath.Join(run.DefaultLockDir(), "gpu-"+n+".lock")) })
 			return os.MkdirAll(home, 0o755)
 		},
 	})
