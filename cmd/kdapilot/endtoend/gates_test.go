@@ -159,7 +159,7 @@ func TestGatesStayShutWhereNoPersonIs(t *testing.T) {
 	cmd := exec.Command(binary, p.tree)
 	cmd.Env, cmd.Dir, cmd.Stdin = p.env, p.dir, strings.NewReader("o2AAAA\r")
 	out, err := cmd.CombinedOutput()
-	if err != nil || strings.Contains(string(out), "\x1b") || !strings.Contains(string(out), "gates     G1 -, G2 -") {
+	if err != nil || strings.Contains(string(out), "\x1b") || !strings.Contains(string(out), "gates     G1 not sealed, G2 not sealed") {
 		t.Errorf("with a pipe: %v\n%s", err, out)
 	}
 	for _, flags := range [][]string{{"--yes"}, {"--approve"}, {"approve"}, {"gate", "approve"}} {
