@@ -2,6 +2,8 @@ package budgets
 
 import (
 	"bytes"
+	"debug/elf"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -257,6 +259,31 @@ func BenchmarkIdle(b *testing.B) {
 
 // BenchmarkFileToScreen replaces the state of the loop as Humanize does.
 func BenchmarkFileToScreen(b *testing.B) {
+	fileToScreen(b, func(state, text string) (time.Time, error) {
+		if err := os.WriteFile(state+".tmp", []byte(text), 0o644); err != nil {
+			return time.Time{}, err
+		}
+		return time.Now(), os.Rename(state+".tmp", state)
+	})
+}
+
+// BenchmarkFileInPlace writes the state over, as an editor may: for a moment the
+// file is empty, and then half there.
+func BenchmarkFileInPlace(b *testing.B) {
+	fileToScreen(b, func(state, text string) (time.Time, error) {
+		f, err := os.OpenFile(state, os.O_WRONLY|os.O_TRUNC, 0)
+		if err != nil {
+			return time.Time{}, err
+		}
+		_, err = f.WriteString(text[:len(text)/2])
+		began := time.Now()
+		_, err2 := f.WriteString(text[len(text)/2:])
+		return began, errors.Join(err, err2, f.Close())
+	})
+}
+
+// fileToScreen measures from a change, whose time change gives, to the screen.
+func fileToScreen(b *testing.B, change func(state, text string) (time.Time, error)) {
 	dir, env := home(b)
 	tree, state := worktree(b, dir, env)
 	s := screen.Start(b, screen.Options{Argv: []string{binary, tree}, Env: env, Dir: dir})
@@ -267,11 +294,8 @@ func BenchmarkFileToScreen(b *testing.B) {
 		for i := range 24 {
 			time.Sleep(400*time.Millisecond + time.Duration(i)*7*time.Millisecond)
 			round++
-			if err := os.WriteFile(state+".tmp", []byte(stateText(round)), 0o644); err != nil {
-				b.Fatal(err)
-			}
-			began := time.Now()
-			if err := os.Rename(state+".tmp", state); err != nil {
+			began, err := change(state, stateText(round))
+			if err != nil {
 				b.Fatal(err)
 			}
 			s.Wait(fmt.Sprintf("round %d/9999", round))
@@ -455,6 +479,28 @@ func BenchmarkBinary(b *testing.B) {
 		}
 		b.ReportMetric(float64(st.Size())/1e6, "MB")
 		b.ReportMetric(float64(old), "v1-packages")
+		b.ReportMetric(float64(libraries(b)), "libraries")
 		b.ReportMetric(0, "ns/op")
 	}
+}
+
+// libraries counts what the binary would load at its start: a static one nothing,
+// not even an interpreter.
+func libraries(b *testing.B) int {
+	f, err := elf.Open(binary)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer f.Close()
+	libs, err := f.ImportedLibraries()
+	if err != nil {
+		b.Fatal(err)
+	}
+	n := len(libs)
+	for _, p := range f.Progs {
+		if p.Type == elf.PT_INTERP {
+			n++
+		}
+	}
+	return n
 }
