@@ -142,6 +142,10 @@ func setsJSON(s *session.Snapshot) []setJSON {
 	return out
 }
 
+// maxEvidence bounds what is listed under one precondition: every heading of a
+// plan is unread here.
+const maxEvidence = 5
+
 func printGates(w io.Writer, s *session.Snapshot) error {
 	p := printer{w: w}
 	for _, g := range []gate.ID{gate.G1, gate.G2} {
@@ -149,7 +153,11 @@ func printGates(w io.Writer, s *session.Snapshot) error {
 		p.line("%s: %s", g.Title(), sealWord(s, g))
 		for _, x := range pre {
 			p.line("  %-9s %s", x.State, x.Title)
-			for _, e := range x.Evidence {
+			for i, e := range x.Evidence {
+				if i == maxEvidence {
+					p.line("            and %d more (--json has all)", len(x.Evidence)-i)
+					break
+				}
 				p.line("            %s", e)
 			}
 		}
