@@ -77,6 +77,13 @@ func playCapture(args []string, play string) int {
 			body = `{"kernel":"k_0","recipe_kernel":"` + args[1] + `","tags":{},"provenance":{"arch":"gfx950"}}`
 		case "bubbles.json":
 			body = `{"dispatch_dir":"d","totals":{"instructions":1,"total_latency":100,"total_stall":60,"total_idle":0,"hitcount":1,"stall_pct":60.0},"stall_taxonomy":{"by_class":{"vmcnt":{"cycles":60,"pct":100.0,"rank":1,"is_bubble":true}}},"hotspots":[],"by_source":[],"inst_mix":{}}`
+			if play == "replay" {
+				if err := replayTrace(bundle); err != nil {
+					fmt.Fprintln(os.Stderr, err)
+					return 70
+				}
+				continue
+			}
 		case "report.json":
 			if play == "no-report" {
 				continue
@@ -95,6 +102,24 @@ func playCapture(args []string, play string) int {
 	}
 	return envelope(map[string]any{"ok": true, "command": "run", "bundle": bundle, "warnings": []string{"counters: 2 read 0"},
 		"data": map[string]any{"kernel": "k_0", "headline": "k_0: memory-bound, vmcnt-dominated", "steps": map[string]string{"doctor": "ready", "report": "done"}}}, 0)
+}
+
+// replayTrace leaves the real trace of FAKE_FLYPROF_TRACE in the bundle, with
+// the bubbles that are expected of it.
+func replayTrace(bundle string) error {
+	from := os.Getenv("FAKE_FLYPROF_TRACE")
+	dirs, err := filepath.Glob(filepath.Join(from, "ui_output_agent_*_dispatch_*"))
+	if err != nil || len(dirs) != 1 {
+		return fmt.Errorf("%s: %d dispatch folders, %w", from, len(dirs), err)
+	}
+	if err := os.CopyFS(filepath.Join(bundle, "att", "big", filepath.Base(dirs[0])), os.DirFS(dirs[0])); err != nil {
+		return err
+	}
+	b, err := os.ReadFile(filepath.Join(from, "expected", "bubbles.json"))
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(bundle, "bubbles.json"), b, 0o644)
 }
 
 func envelope(v any, exit int) int {

@@ -129,3 +129,46 @@ func kernelNotes(k profile.Kernel) []string {
 	}
 	return out
 }
+
+// reportJSON is a rocm-report with what it is linked to here; the links are ""
+// when it names nothing that is here.
+type reportJSON struct {
+	profile.Report
+	Bundle string  `json:"bundle"`
+	Run    runs.ID `json:"run"`
+}
+
+// runsJSON are the runs, the ends of those that were flyprof's by run id, and
+// the rocm-reports with their links.
+func runsJSON(s *session.Snapshot) any {
+	ends := map[runs.ID]*profile.End{}
+	for id, e := range s.Ends {
+		ends[id] = e
+	}
+	reports := []reportJSON{}
+	for _, r := range s.Reports {
+		j := reportJSON{Report: r}
+		j.Bundle, j.Run = s.LinkOf(&r)
+		reports = append(reports, j)
+	}
+	return map[string]any{"runs": s.Runs, "origin": s.RunsStatus, "profiles": ends, "reports": reports}
+}
+
+// printReport is the hypothesis of a rocm-report, what it is linked to and what
+// makes it weaker than it looks.
+func printReport(p *printer, s *session.Snapshot, r *profile.Report) {
+	p.line("report  %s/REPORT.md:%d: %s", r.Name, r.Line, orDash(r.Hypothesis))
+	bundle, run := s.LinkOf(r)
+	if bundle == "" && run == "" {
+		p.line("  names no bundle and no run that is here")
+	}
+	if bundle != "" {
+		p.line("  bundle  %s", bundle)
+	}
+	if run != "" {
+		p.line("  run     %s", run)
+	}
+	for _, x := range r.Problems {
+		p.line("  weaker: %s", x)
+	}
+}

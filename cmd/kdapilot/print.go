@@ -221,6 +221,9 @@ func printRuns(w io.Writer, s *session.Snapshot) error {
 		}
 		p.line("%-*s  %-9s %-*s  %s%s", id, r.ID, r.State, preset, r.Manifest.Preset, runOutcome(s, r), sim)
 	}
+	for i := range s.Reports {
+		printReport(&p, s, &s.Reports[i])
+	}
 	return p.err
 }
 

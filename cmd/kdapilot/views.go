@@ -72,7 +72,7 @@ func snapshotViews() []snapshotView {
 		},
 		{
 			name: "runs", short: "Runs started from here, newest first",
-			json:  func(s *session.Snapshot) any { return map[string]any{"runs": s.Runs, "origin": s.RunsStatus} },
+			json:  runsJSON,
 			text:  printRuns,
 			empty: func(s *session.Snapshot) string { return noneOf(len(s.Runs), "no runs below "+s.Root) },
 		},

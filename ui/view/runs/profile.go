@@ -103,7 +103,9 @@ func askBundle(e *view.Env, f *family.Family, side string, a session.StartRun, s
 	for _, b := range e.Snap.Bundles {
 		if b.HasReport && b.Path != a.Before {
 			list = append(list, b)
-			entries = append(entries, view.Entry{Label: b.Name, Note: view.Age(e.Now, b.ModTime) + " old"})
+			// Ours lie in one folder: its name would only push the rest out.
+			label := strings.TrimPrefix(b.Name, ".humanize/kdapilot/bundles/")
+			entries = append(entries, view.Entry{Label: label, Note: "made: " + view.Age(e.Now, b.ModTime)})
 		}
 	}
 	if len(list) == 0 {
