@@ -81,7 +81,7 @@ func drive(ctx context.Context, s streams, ses *live.Session, cfg config, u ui.C
 		clock.Busy()
 	}
 	model := ui.New(u)
-	program = tea.NewProgram(model, tea.WithContext(ctx), tea.WithInput(s.in), tea.WithOutput(s.out), tea.WithFPS(fallbackFPS), tea.WithoutSignalHandler())
+	program = tea.NewProgram(model, tea.WithContext(ctx), tea.WithInput(s.in), tea.WithOutput(s.out), tea.WithFPS(fallbackFPS), tea.WithoutSignalHandler(), tea.WithFilter(suspended))
 	bridge(ctx, ses, program)
 	_, err = program.Run()
 	switch {
