@@ -71,11 +71,18 @@ func (g *gateOverlay) paste(m *Model, _ string) tea.Cmd {
 	return tea.Batch(m.noteRefusals(g), quietTick())
 }
 
+// noteRefusals writes refusals down and says the last one on screen: a person
+// whose link hands over several keys at once has to know why nothing stands
+// there. Why a gate is shut or void is said by the gate itself.
 func (m *Model) noteRefusals(g *gateOverlay) tea.Cmd {
-	if list := g.open.TakeRefusals(); len(list) > 0 {
-		return m.do(session.NoteRefusals{List: list})
+	list := g.open.TakeRefusals()
+	if len(list) == 0 {
+		return nil
 	}
-	return nil
+	if p := g.open.Phase(); p == gate.Settling || p == gate.Armed {
+		g.failed = "not taken: " + list[len(list)-1].Why + "; wait a moment, then type it again"
+	}
+	return m.do(session.NoteRefusals{List: list})
 }
 
 func (g *gateOverlay) key(m *Model, k tea.KeyPressMsg) tea.Cmd {
@@ -109,7 +116,9 @@ func (g *gateOverlay) key(m *Model, k tea.KeyPressMsg) tea.Cmd {
 	case k.String() == "backspace":
 		g.open.Backspace(now)
 	case k.Text != "":
-		g.open.Key(k.Text, now)
+		if g.open.Key(k.Text, now); g.open.Typed() != "" {
+			g.failed = ""
+		}
 	default:
 		g.open.Other(now)
 	}

@@ -3,6 +3,7 @@ package live
 import (
 	"context"
 	"errors"
+	"fmt"
 	"path/filepath"
 	"sync"
 	"time"
@@ -24,7 +25,15 @@ func (s *Session) readLoops(ctx context.Context) {
 	if err != nil && set.Origin.Status == fact.NotRead {
 		set.Origin = fact.Origin{Path: s.path(".humanize"), ReadAt: s.opt.Now(), Status: fact.Unreadable, Why: err.Error()}
 	}
+	sealed, base := sealedView(s.Snapshot()), s.lockedBase()
 	snap := s.apply(session.LoopsRead{Set: set, Now: s.opt.Now()})
+	switch {
+	case s.opt.Once: // the gates wait for the loops by themselves
+	case s.lockedBase() != base:
+		s.jobs.repo.poke() // which wakes the gates
+	case sealedView(snap) != sealed:
+		s.jobs.plan.poke()
+	}
 	s.roots.cacheFolder(snap)
 	if l := snap.Loops.Current(); l != nil && l.Reviewer.Alive && !s.opt.Once {
 		// A reviewer that is killed writes nothing: its end is the only sign.
@@ -33,6 +42,16 @@ func (s *Session) readLoops(ctx context.Context) {
 	if r := snap.Round; r != nil {
 		s.loadRound(ctx, r.Loop, r.Round)
 	}
+}
+
+// sealedView is what the gates hold against a seal in the current loop: a loop
+// that somebody starts past them, or changes, has to turn red at once.
+func sealedView(snap *session.Snapshot) string {
+	l := snap.Loops.Current()
+	if l == nil {
+		return ""
+	}
+	return fmt.Sprint(l.Dir, l.Phase.Active(), l.Origin.Status, l.StartedAt, l.BaseBranch, l.BaseCommit, l.Max, l.Model, l.Effort, l.CodexTimeout)
 }
 
 // once waits for the end of a process on a goroutine, one per pid, and then

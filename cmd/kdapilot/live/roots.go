@@ -180,8 +180,11 @@ func (s *Session) hintPath(path string) {
 		s.jobs.plan.poke()
 	case part[0] != "kdapilot":
 		s.jobs.loops.poke()
-		if rel == "." {
+		switch {
+		case rel == ".":
 			s.pokeAll()
+		case part[len(part)-1] == "plan.md": // the copy that the seal is compared with
+			s.jobs.plan.poke()
 		}
 	case len(part) == 1:
 		s.pokeAll()
