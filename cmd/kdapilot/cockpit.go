@@ -64,11 +64,11 @@ func drive(ctx context.Context, s streams, ses *live.Session, cfg config, u ui.C
 	caps := uiterm.Detect(os.Getenv)
 	theme, err := caps.Theme(cfg.Theme)
 	if err != nil {
-		return exitWith(exitConfig, "config: theme: %w", err)
+		return exitWith(exitConfig, "%s: %w", cfg.where("theme"), err)
 	}
 	table, err := keys.Standard().With(cfg.Keys)
 	if err != nil {
-		return exitWith(exitConfig, "config: keys: %w", err)
+		return exitWith(exitConfig, "%s: %w", cfg.where("keys"), err)
 	}
 	var clock *frameClock
 	var program *tea.Program
