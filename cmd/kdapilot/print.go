@@ -10,7 +10,6 @@ import (
 	"kdapilot/engine/loop"
 	"kdapilot/engine/runs"
 	"kdapilot/engine/session"
-	"kdapilot/engine/stall"
 )
 
 func printOverview(w io.Writer, s *session.Snapshot) error {
@@ -284,38 +283,6 @@ func printDiagnostics(p *printer, list []bench.Diagnostic) {
 	if n > most {
 		p.line("      and %d more (--json has all)", n-most)
 	}
-}
-
-func printStalls(w io.Writer, v *stall.View) error {
-	p := printer{w: w}
-	p.line("%s  (%s)", v.Path, v.Used)
-	p.line("%s  %s%% stalled  %s", v.Trust.Kernel, v.Bubbles.Totals.StallPct, v.Freshness.Verdict)
-	for _, r := range v.Freshness.Reasons {
-		p.line("  %s", r)
-	}
-	for _, c := range v.Trust.Caveats {
-		p.line("  note: %s", c)
-	}
-	for _, c := range v.Bubbles.Taxonomy.ByClass {
-		mark := " "
-		if c.IsBubble {
-			mark = "*"
-		}
-		p.line("  %2d %-10s%s %6s%%", c.Rank, c.Class, mark, c.Pct)
-	}
-	if v.Diff != nil {
-		p.line("against %s, noise floor %s points", v.Diff.Before, v.Diff.FloorPP)
-		for _, r := range v.Diff.Reasons {
-			p.line("  not comparable: %s", r)
-		}
-		for _, c := range v.Diff.Classes {
-			p.line("  %-10s %6s -> %6s  %+.2f points  %s", c.Class, c.Before, c.After, float64(c.DeltaPP), c.Verdict)
-		}
-	}
-	for _, f := range v.Findings {
-		p.line("  finding: %s", f.Text)
-	}
-	return p.err
 }
 
 func shortSHA(s string) string {
