@@ -98,7 +98,7 @@ func (s *Term) pump(drained chan struct{}) {
 		s.mu.Lock()
 		s.raw = append(s.raw, buf[:n]...)
 		if n > 0 {
-			_, _ = s.em.Write(buf[:n])
+			s.feed(buf[:n])
 		}
 		s.over = err != nil
 		close(s.changed)
@@ -108,6 +108,29 @@ func (s *Term) pump(drained chan struct{}) {
 			return
 		}
 	}
+}
+
+// feed hands output to the emulator, one sequence with its text at a time: the
+// emulator panics on a scroll that was written for a taller screen and arrives
+// after a resize. A terminal ignores that, and the program draws all anew.
+func (s *Term) feed(b []byte) {
+	for len(b) > 0 {
+		n := len(b)
+		if at := bytes.IndexByte(b[1:], 0x1b); at >= 0 {
+			n = at + 1
+		}
+		s.sequence(b[:n])
+		b = b[n:]
+	}
+}
+
+func (s *Term) sequence(b []byte) {
+	defer func() {
+		if recover() != nil {
+			_, _ = s.em.Write([]byte{0x18}) // CAN: the sequence is over
+		}
+	}()
+	_, _ = s.em.Write(b)
 }
 
 // answer hands the emulator's replies to the program, as a terminal does.
