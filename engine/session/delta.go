@@ -67,7 +67,7 @@ func Compare(p Pairing) *Delta {
 		bases, cands = []*RowSet{base}, []*RowSet{cand}
 	}
 	o := p.Options
-	o.Differs = Unlike(base, cand)
+	o.Differs = UnlikeArms(bases, cands)
 	d := &Delta{Base: base.ID, Cand: cand.ID, Picked: p.Base != "" || p.Cand != "", BaseSets: ids(bases), CandSets: ids(cands)}
 	d.Comparison = bench.Compare(arm(bases), arm(cands), o)
 	d.Trend = trendOf(p.Sets, d, o.Regime)
@@ -149,7 +149,7 @@ func standardBase(sets []RowSet, cand *RowSet, locked string) *RowSet {
 		if same && older == nil && seen {
 			older = s
 		}
-		if before == nil && seen {
+		if seen && (before == nil || len(Unlike(before, cand)) > 0 && len(Unlike(s, cand)) == 0) {
 			before = s
 		}
 	}
@@ -169,53 +169,4 @@ func arm(sets []*RowSet) bench.Arm {
 		a.Runs = append(a.Runs, s.Result.AllRows())
 	}
 	return a
-}
-
-// Unlike names the fields in which two runs differ such that their times must
-// not be compared: another device, another harness, a stand-in against a real
-// tool. Sets without a manifest can not be checked and pass.
-func Unlike(b, c *RowSet) []string {
-	var out []string
-	if b.Result.GPU != "" && c.Result.GPU != "" && b.Result.GPU != c.Result.GPU {
-		out = append(out, "gpu: "+b.Result.GPU+" and "+c.Result.GPU)
-	}
-	if b.Run == nil || c.Run == nil {
-		return out
-	}
-	mb, mc := &b.Run.Manifest, &c.Run.Manifest
-	if len(mb.GPUs) > 0 && len(mc.GPUs) > 0 && (mb.GPUs[0].Index != mc.GPUs[0].Index || mb.GPUs[0].ID != mc.GPUs[0].ID) {
-		out = append(out, fmt.Sprintf("device: GPU %d %s and GPU %d %s", mb.GPUs[0].Index, mb.GPUs[0].ID, mc.GPUs[0].Index, mc.GPUs[0].ID))
-	}
-	if mb.Simulated != mc.Simulated {
-		out = append(out, "simulated and not simulated")
-	}
-	if !(mb.Simulated && mc.Simulated) && mb.Place.Host != mc.Place.Host && mb.Place.Host != "" && mc.Place.Host != "" {
-		out = append(out, "host: "+mb.Place.Host+" and "+mc.Place.Host)
-	}
-	if pb, pc := perfLevel(b), perfLevel(c); pb != pc && pb != "" && pc != "" {
-		out = append(out, "clock policy: "+pb+" and "+pc)
-	}
-	hashes := map[string]string{}
-	for _, h := range mb.Harness {
-		hashes[h.Path] = h.SHA256
-	}
-	for _, h := range mc.Harness {
-		if was, ok := hashes[h.Path]; ok && was != h.SHA256 {
-			out = append(out, "judge file "+h.Path+" differs")
-		}
-	}
-	return out
-}
-
-// perfLevel is the clock policy during a run, "" when it was not seen.
-func perfLevel(s *RowSet) string {
-	if s.Run.Result == nil {
-		return ""
-	}
-	for _, x := range s.Run.Result.Samples {
-		if x.PerfLevel != "" {
-			return x.PerfLevel
-		}
-	}
-	return ""
 }

@@ -97,6 +97,8 @@ func TestUnlikeManifestsAreNamed(t *testing.T) {
 		"judge file":   func(s *RowSet) { s.Run.Manifest.Harness = []runs.Hashed{{Path: "h.py", SHA256: "2"}} },
 		"simulated":    func(s *RowSet) { s.Run.Manifest.Simulated = true },
 		"gpu":          func(s *RowSet) { s.Result.GPU = "B" },
+		"warmup":       func(s *RowSet) { s.Run.Manifest.Argv = []string{"h.py", "--num_warmup", "3", "--iters", "20"} },
+		"iters":        func(s *RowSet) { s.Run.Manifest.Argv = []string{"h.py", "--warmup", "10", "--iters=5"} },
 	} {
 		a, b := ran("a", "smoke", "1", 1, 1), ran("b", "smoke", "2", 2, 1)
 		for _, s := range []*RowSet{&a, &b} {
@@ -104,6 +106,7 @@ func TestUnlikeManifestsAreNamed(t *testing.T) {
 			s.Run.Manifest.Place.Host = "one"
 			s.Run.Manifest.Harness = []runs.Hashed{{Path: "h.py", SHA256: "1"}}
 			s.Run.Result.Samples = []runs.GPUSample{{PerfLevel: "auto"}}
+			s.Run.Manifest.Argv = []string{"h.py", "--warmup", "10", "--iters", "20"}
 		}
 		if got := Unlike(&a, &b); len(got) != 0 {
 			t.Fatalf("alike: %v", got)
@@ -112,5 +115,44 @@ func TestUnlikeManifestsAreNamed(t *testing.T) {
 		if got := Unlike(&a, &b); len(got) != 1 || !strings.Contains(got[0], what) {
 			t.Errorf("%s: %v", what, got)
 		}
+	}
+}
+
+// Any run of an arm can spoil the comparison, not only the first.
+func TestUnlikeArmsLooksAtEveryRun(t *testing.T) {
+	clean, dirty := 0, 1
+	arms := func() (base, cand []*RowSet) {
+		for i := range 3 {
+			b, c := ran("b", "smoke", "base", i, 1), ran("c", "smoke", "cand", i, 1)
+			b.Run.Manifest.DirtyFiles, c.Run.Manifest.DirtyFiles = &clean, &clean
+			base, cand = append(base, &b), append(cand, &c)
+		}
+		return base, cand
+	}
+	if got := UnlikeArms(arms()); len(got) != 0 {
+		t.Fatalf("alike: %v", got)
+	}
+	for _, tt := range []struct {
+		want string
+		edit func(base, cand []*RowSet)
+	}{
+		{"candidate: its code changed", func(_, c []*RowSet) {
+			c[2].Run.Manifest.DirtyFiles, c[2].Run.Manifest.DirtyHash = &dirty, "d"
+		}},
+		{"base: its code changed", func(b, _ []*RowSet) { b[1].Run.Manifest.Head = "other" }},
+		{"simulated", func(b, _ []*RowSet) { b[2].Run.Manifest.Simulated = true }},
+		{"host", func(_, c []*RowSet) {
+			c[1].Run.Manifest.Place.Host = "x"
+		}},
+	} {
+		base, cand := arms()
+		base[0].Run.Manifest.Place.Host = "one"
+		tt.edit(base, cand)
+		if got := UnlikeArms(base, cand); len(got) != 1 || !strings.Contains(got[0], tt.want) {
+			t.Errorf("%s: %v", tt.want, got)
+		}
+	}
+	if got := UnlikeArms(nil, nil); got != nil {
+		t.Errorf("no runs: %v", got)
 	}
 }
