@@ -58,6 +58,10 @@ type Options struct {
 	// Differs lists manifest fields that differ between the arms. If it is
 	// not empty every cell is "not comparable".
 	Differs []string
+	// BaseBroken and CandBroken say which runs can not be trusted whatever their
+	// rows say; see Verdict.Broken. The candidate's make the comparison failed,
+	// the base's not comparable.
+	BaseBroken, CandBroken []string
 }
 
 // CellVerdict is the word for one cell.

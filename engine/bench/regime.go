@@ -138,6 +138,12 @@ func (c *comparer) overall(cells []Cell) (CompareVerdict, string) {
 	if len(c.opt.Differs) > 0 {
 		return VerdictNotComparable, "the manifests differ: " + strings.Join(c.opt.Differs, ", ")
 	}
+	if b := c.opt.CandBroken; len(b) > 0 {
+		return VerdictFailed, fmt.Sprintf("%d run(s) of the candidate can not be trusted, first %s", len(b), b[0])
+	}
+	if b := c.opt.BaseBroken; len(b) > 0 {
+		return VerdictNotComparable, fmt.Sprintf("%d run(s) of the base can not be trusted, first %s", len(b), b[0])
+	}
 	if len(cells) == 0 {
 		return VerdictIncomplete, "no cell on either side"
 	}

@@ -24,6 +24,23 @@ func Truth(r *Result, expected int) Verdict {
 	return v
 }
 
+// Broken says why the rows of a run can not be trusted although none of them
+// failed: it crashed, or its exit status or its text says fail. "" when nothing
+// speaks against them; rows that failed speak for themselves, cell by cell.
+func (v *Verdict) Broken() string {
+	switch {
+	case v.Outcome == OutcomeCrashed:
+		return "it crashed: " + v.Exit.Quote
+	case v.Rows.Says == SaysFail:
+		return ""
+	case v.Exit.Says == SaysFail:
+		return "the rows say " + string(v.Rows.Says) + ", and " + v.Exit.Quote
+	case v.Text.Says == SaysFail:
+		return "the rows say " + string(v.Rows.Says) + ", and the text: " + v.Text.Quote
+	}
+	return ""
+}
+
 // exitWitness reads the process's status.
 func exitWitness(r *Result) Witness {
 	switch {

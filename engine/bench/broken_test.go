@@ -1,0 +1,50 @@
+package bench
+
+import (
+	"strings"
+	"testing"
+)
+
+// A run whose rows are all fine and fast decides nothing when its exit status or
+// its text says that something went wrong.
+func TestBrokenRuns(t *testing.T) {
+	verdict := func(s string) *string { return &s }
+	exit := func(n int) *int { return &n }
+	rows := []Row{{Key: "a", Status: Pass, US: Of(50)}}
+	for _, tt := range []struct {
+		name string
+		r    Result
+		want string
+	}{
+		{"fine", Result{Rows: rows, ExitStatus: exit(0), Verdict: verdict("All tests PASSED")}, ""},
+		{"rows fine, exit 1", Result{Rows: rows, ExitStatus: exit(1)}, "exit status 1"},
+		{"rows fine, text fails", Result{Rows: rows, ExitStatus: exit(0), Verdict: verdict("Some tests FAILED")}, "Some tests FAILED"},
+		{"killed", Result{Rows: rows, ExitStatus: exit(-9)}, "crashed"},
+		{"a failed cell speaks for itself", Result{Rows: []Row{{Key: "a", Status: Fail}}, ExitStatus: exit(1)}, ""},
+	} {
+		v := Truth(&tt.r, 0)
+		if got := v.Broken(); (tt.want == "") != (got == "") || !strings.Contains(got, tt.want) {
+			t.Errorf("%s: %q, want %q", tt.name, got, tt.want)
+		}
+	}
+	arm := func(us float64) (a Arm) {
+		for i := range 5 {
+			a.Runs = append(a.Runs, []Row{{Key: "a", Status: Pass, US: Of(us + float64(i)/10)}})
+		}
+		return a
+	}
+	for _, tt := range []struct {
+		o    Options
+		want CompareVerdict
+		code int
+	}{
+		{Options{}, VerdictFaster, 0},
+		{Options{CandBroken: []string{"r1: exit status 1"}}, VerdictFailed, 1},
+		{Options{BaseBroken: []string{"r1: exit status 1"}}, VerdictNotComparable, 3},
+	} {
+		c := Compare(arm(100), arm(50), tt.o)
+		if c.Verdict != tt.want || c.Verdict.ExitCode() != tt.code {
+			t.Errorf("%+v: %s (%s), want %s", tt.o, c.Verdict, c.Why, tt.want)
+		}
+	}
+}
