@@ -118,8 +118,14 @@ func cloneLoops(in []Loop) []Loop {
 
 // Keep puts the last good state and tracker of prev in place of what s could
 // not read, marked Torn with the reason; s and prev are not changed. It is how
-// a file caught mid-write does not blank the screen.
+// a file caught mid-write does not blank the screen. Where no loop could be
+// looked at at all, those of prev stay; the set's Origin says why.
 func (s Set) Keep(prev Set, now time.Time) Set {
+	if s.Origin.Status == fact.Unreadable && len(s.Loops) == 0 && len(prev.Loops) > 0 {
+		s.Loops = cloneLoops(prev.Loops)
+		s.Judge(now)
+		return s
+	}
 	var out []Loop
 	for i := range s.Loops {
 		l, old := &s.Loops[i], prev.Find(s.Loops[i].Name)

@@ -64,7 +64,11 @@ func (n *notices) repo(s *Snapshot) {
 func (n *notices) loops(s *Snapshot) {
 	switch s.Loops.Origin.Status {
 	case fact.Unreadable:
-		n.add(Red, "loop", "loops can not be read: "+s.Loops.Origin.Why, s.Loops.Origin)
+		why := s.Loops.Origin.Why
+		if len(s.Loops.Loops) > 0 {
+			why += "; what was known is shown"
+		}
+		n.add(Red, "loop", "loops can not be read: "+why, s.Loops.Origin)
 	case fact.Torn:
 		n.add(Amber, "loop", s.Loops.Origin.Why, s.Loops.Origin)
 	}

@@ -33,7 +33,7 @@ func (r *reader) cacheDir() string {
 	return join(base, Sanitise(r.root), filepath.Base(r.l.Dir))
 }
 
-func isDir(path string) bool { ok, _ := isFolder(path); return ok }
+func isDir(path string) bool { ok, _, _ := isFolder(path); return ok }
 
 // defaultCacheRoot is $XDG_CACHE_HOME/humanize or ~/.cache/humanize; "" when
 // neither is known.

@@ -142,12 +142,12 @@ func names(dir string, limit int) (list []string, cut bool, err error) {
 }
 
 // isFolder reports a real folder, not a link to one; link reports a link.
-func isFolder(path string) (folder, link bool) {
+func isFolder(path string) (folder, link bool, err error) {
 	info, err := os.Lstat(path)
 	if err != nil {
-		return false, false
+		return false, false, err
 	}
-	return info.IsDir(), info.Mode()&fs.ModeSymlink != 0
+	return info.IsDir(), info.Mode()&fs.ModeSymlink != 0, nil
 }
 
 func join(elem ...string) string { return filepath.Join(elem...) }

@@ -178,9 +178,7 @@ func (s *Scanner) loops(ctx context.Context, root string, set *loop.Set) error {
 func (s *Scanner) places(base string, layout loop.Layout, set *loop.Set) []place {
 	list, cut, _, err := s.list(base, MaxDirEntries)
 	if err != nil {
-		if !os.IsNotExist(err) {
-			set.Warnings = append(set.Warnings, loop.Warning{ID: "folder-unreadable", Severity: loop.Red, Path: base, Text: text.Line(err.Error())})
-		}
+		unreadable(set, err)
 		return nil
 	}
 	if cut {
@@ -195,14 +193,25 @@ func (s *Scanner) places(base string, layout loop.Layout, set *loop.Set) []place
 			continue
 		}
 		dir := join(base, n)
-		folder, link := isFolder(dir)
-		if folder {
+		folder, link, err := isFolder(dir)
+		switch {
+		case err != nil: // a folder without the right to enter it shows its names alone
+			unreadable(set, err)
+		case folder:
 			out = append(out, place{name: n, dir: dir, layout: layout})
-		} else if link {
+		case link:
 			set.Warnings = append(set.Warnings, loop.Warning{ID: "folder-is-link", Severity: loop.Note, Path: dir, Text: "symbolic link in the place of a loop folder: not followed"})
 		}
 	}
 	return out
+}
+
+// unreadable says that there may be loops that could not be looked at: that is
+// not the same as no loop. What is not there any more is no reason.
+func unreadable(set *loop.Set, err error) {
+	if !os.IsNotExist(err) {
+		set.Origin.Status, set.Origin.Why = fact.Unreadable, text.Line(err.Error())
+	}
 }
 
 func (s *Scanner) signal(root string) loop.Signal {
@@ -249,7 +258,7 @@ func (s *Scanner) consultations(root string, set *loop.Set) []loop.Consultation 
 	}
 	for i := len(list) - 1; i >= 0 && len(out) < MaxConsultations; i-- {
 		dir := join(base, list[i])
-		if folder, _ := isFolder(dir); folder {
+		if folder, _, _ := isFolder(dir); folder {
 			out = append(out, s.consultation(dir))
 		}
 	}

@@ -49,9 +49,9 @@ func (s *Session) readLoops(ctx context.Context) {
 func sealedView(snap *session.Snapshot) string {
 	l := snap.Loops.Current()
 	if l == nil {
-		return ""
+		return snap.Loops.Origin.Status.String()
 	}
-	return fmt.Sprint(l.Dir, l.Phase.Active(), l.Origin.Status, l.StartedAt, l.BaseBranch, l.BaseCommit, l.Max, l.Model, l.Effort, l.CodexTimeout)
+	return fmt.Sprint(snap.Loops.Origin.Status, l.Dir, l.Phase.Active(), l.Origin.Status, l.StartedAt, l.BaseBranch, l.BaseCommit, l.Max, l.Model, l.Effort, l.CodexTimeout)
 }
 
 // once waits for the end of a process on a goroutine, one per pid, and then
