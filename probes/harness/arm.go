@@ -28,30 +28,58 @@ const (
 //
 // The error names the file, and the line of a data file.
 func LoadArm(label string, paths []string, opt Options) (bench.Arm, error) {
-	arm := bench.Arm{Label: label}
+	arm, _, err := LoadRuns(label, paths, opt)
+	return arm, err
+}
+
+// Source is where runs of an arm came from.
+type Source struct {
+	// Path is the file or the run folder.
+	Path string
+	// Folder is true for a run folder, which has a manifest beside its logs.
+	Folder bool
+	// Result is all that was printed, with its Truth. No number of cells was
+	// expected: a folder's manifest knows it.
+	Result *bench.Result
+}
+
+// LoadRuns is LoadArm, and tells where each run came from.
+func LoadRuns(label string, paths []string, opt Options) (bench.Arm, []Source, error) {
+	l := loading{Arm: bench.Arm{Label: label}}
+	err := l.load(paths, opt)
+	return l.Arm, l.sources, err
+}
+
+// loading is an arm on its way.
+type loading struct {
+	bench.Arm
+	sources []Source
+}
+
+func (arm *loading) load(paths []string, opt Options) error {
 	opt.keepRepeats = true
 	for _, p := range paths {
 		st, err := os.Stat(p)
 		if err != nil {
-			return arm, err
+			return err
 		}
 		if st.IsDir() {
-			err = loadDir(&arm, p, opt)
+			err = arm.dir(p, opt)
 		} else {
-			err = loadRun(&arm, []string{p}, opt, nil)
+			err = arm.run(p, []string{p}, opt, nil)
 		}
 		if err != nil {
-			return arm, err
+			return err
 		}
 	}
 	if len(arm.Runs) == 0 {
-		return arm, fmt.Errorf("%s: no run there: %w", label, fs.ErrNotExist)
+		return fmt.Errorf("%s: no run there: %w", arm.Label, fs.ErrNotExist)
 	}
-	return arm, nil
+	return nil
 }
 
-// loadRun adds the rows of one run, or of the runs that a data file holds.
-func loadRun(arm *bench.Arm, files []string, opt Options, exit *int) error {
+// run adds the rows of one run, or of the runs that a data file holds.
+func (arm *loading) run(path string, files []string, opt Options, exit *int) error {
 	r, err := Parse(files, opt, exit)
 	if err != nil {
 		return err
@@ -64,6 +92,9 @@ func loadRun(arm *bench.Arm, files []string, opt Options, exit *int) error {
 		}
 		return fmt.Errorf("%s: %s", files[0], why)
 	}
+	v := bench.Truth(&r, 0)
+	r.Truth = &v
+	arm.sources = append(arm.sources, Source{Path: path, Folder: path != files[0], Result: &r})
 	type id struct{ section, key string }
 	nth := make(map[id]int)
 	first := len(arm.Runs)
@@ -82,9 +113,9 @@ func loadRun(arm *bench.Arm, files []string, opt Options, exit *int) error {
 	return nil
 }
 
-// loadDir reads a run folder, else the run folders inside it in name order.
-func loadDir(arm *bench.Arm, dir string, opt Options) error {
-	ok, err := loadRunDir(arm, dir, opt)
+// dir reads a run folder, else the run folders inside it in name order.
+func (arm *loading) dir(dir string, opt Options) error {
+	ok, err := arm.folder(dir, opt)
 	if ok || err != nil {
 		return err
 	}
@@ -98,7 +129,7 @@ func loadDir(arm *bench.Arm, dir string, opt Options) error {
 		if !e.IsDir() || len(arm.Runs) >= maxRuns {
 			continue
 		}
-		ok, err := loadRunDir(arm, filepath.Join(dir, e.Name()), opt)
+		ok, err := arm.folder(filepath.Join(dir, e.Name()), opt)
 		if err != nil {
 			return err
 		}
@@ -110,8 +141,8 @@ func loadDir(arm *bench.Arm, dir string, opt Options) error {
 	return nil
 }
 
-// loadRunDir reads a run folder; ok is false when dir is none.
-func loadRunDir(arm *bench.Arm, dir string, opt Options) (ok bool, err error) {
+// folder reads a run folder; ok is false when dir is none.
+func (arm *loading) folder(dir string, opt Options) (ok bool, err error) {
 	var files []string
 	for _, n := range [...]string{"stdout.log", "stderr.log"} {
 		p := filepath.Join(dir, n)
@@ -129,7 +160,7 @@ func loadRunDir(arm *bench.Arm, dir string, opt Options) (ok bool, err error) {
 	if opt.Command == "" {
 		opt.Command = command
 	}
-	return true, loadRun(arm, files, opt, exit)
+	return true, arm.run(dir, files, opt, exit)
 }
 
 // runMeta reads exit status and command of a run folder, as far as they are
