@@ -366,7 +366,9 @@ func data(b *testing.B, name string) string {
 		b.Fatal(err)
 	}
 	if _, err := os.Stat(path); err != nil {
-		b.Skipf("NOT MEASURED: %v (set KDAPILOT_DATA)", err)
+		// A skipped benchmark is silent without -v.
+		fmt.Printf("NOT MEASURED: %s: %v (set KDAPILOT_DATA)\n", b.Name(), err)
+		b.SkipNow()
 	}
 	return path
 }
