@@ -48,3 +48,26 @@ func TestBrokenRuns(t *testing.T) {
 		}
 	}
 }
+
+// A cell that one of five runs did not print is a hole, not a cell with four
+// repeats: the run may have stopped because of it.
+func TestCellMissingFromOneRunIsAHole(t *testing.T) {
+	arm := func(us float64) (a Arm) {
+		for i := range 5 {
+			a.Runs = append(a.Runs, []Row{{Key: "a", Status: Pass, US: Of(us + float64(i)/10)}, {Key: "b", Status: Pass, US: Of(us + float64(i)/10)}})
+		}
+		return a
+	}
+	for _, side := range []string{"candidate", "base"} {
+		base, cand := arm(100), arm(50)
+		short := map[string]*Arm{"candidate": &cand, "base": &base}[side]
+		short.Runs[3] = short.Runs[3][:1]
+		c := Compare(base, cand, Options{})
+		if got := c.Cells[1]; got.Verdict != NotComparable || !strings.Contains(got.Why, "missing: in 1 of 5 runs of the "+side) {
+			t.Errorf("%s: %s: %s", side, got.Verdict, got.Why)
+		}
+		if c.Verdict != VerdictIncomplete || len(c.Overall.Holes) != 1 {
+			t.Errorf("%s: %s with holes %v", side, c.Verdict, c.Overall.Holes)
+		}
+	}
+}

@@ -18,6 +18,7 @@ const minRank = 5
 func Compare(base, cand Arm, opt Options) Comparison {
 	opt = opt.withDefaults()
 	c := &comparer{opt: opt, rank: newRanker(), dice: dice{rng: rand.New(rand.NewPCG(opt.Seed, 0x6b64615f62656e63))}}
+	c.baseRuns, c.candRuns = len(base.Runs), len(cand.Runs)
 	c.join(base, cand)
 	c.pools()
 	out := Comparison{Base: base.Label, Cand: cand.Label, Alpha: opt.Alpha, Cells: make([]Cell, len(c.pairs))}
@@ -112,6 +113,9 @@ type pair struct {
 type comparer struct {
 	opt   Options
 	pairs []*pair
+	// baseRuns and candRuns are how many runs the arms have.
+	baseRuns, candRuns int
+
 	rank  *ranker
 	dice  dice
 	pool  map[string]*pool
@@ -229,6 +233,10 @@ func (c *comparer) refuse(p *pair) string {
 		return "missing: the candidate has no such cell"
 	case b.runs == 0:
 		return "new: the base has no such cell"
+	case k.runs < c.candRuns:
+		return fmt.Sprintf("missing: in %d of %d runs of the candidate", c.candRuns-k.runs, c.candRuns)
+	case b.runs < c.baseRuns:
+		return fmt.Sprintf("missing: in %d of %d runs of the base", c.baseRuns-b.runs, c.baseRuns)
 	}
 	for _, s := range [...]struct {
 		who string
