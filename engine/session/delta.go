@@ -7,6 +7,7 @@ import (
 	"kdapilot/engine/bench"
 	"kdapilot/engine/family"
 	"kdapilot/engine/repo"
+	"kdapilot/engine/runs"
 )
 
 // Pairing says what to compare.
@@ -49,8 +50,8 @@ func BenchOptions(f *family.Family, floors map[string]float64) bench.Options {
 // pair, or when an id names no set.
 func Compare(p Pairing) *Delta {
 	cand := find(p.Sets, p.Cand)
-	if p.Cand == "" && len(p.Sets) > 0 {
-		cand = &p.Sets[0]
+	if p.Cand == "" {
+		cand = newest(p.Sets)
 	}
 	if cand == nil || cand.Result == nil {
 		return nil
@@ -66,12 +67,25 @@ func Compare(p Pairing) *Delta {
 	if sameArm(base, cand) { // one run against another of the same arm
 		bases, cands = []*RowSet{base}, []*RowSet{cand}
 	}
-	o := p.Options
-	o.Differs = UnlikeArms(bases, cands)
+	o := ArmOptions(p.Options, bases, cands)
 	d := &Delta{Base: base.ID, Cand: cand.ID, Picked: p.Base != "" || p.Cand != "", BaseSets: ids(bases), CandSets: ids(cands)}
 	d.Comparison = bench.Compare(arm(bases), arm(cands), o)
 	d.Trend = trendOf(p.Sets, d, o.Regime)
 	return d
+}
+
+// newest is the newest set that ran to its end, however it ended; the newest of
+// all when none did.
+func newest(sets []RowSet) *RowSet {
+	for i := range sets {
+		if !sets[i].cut() {
+			return &sets[i]
+		}
+	}
+	if len(sets) == 0 {
+		return nil
+	}
+	return &sets[0]
 }
 
 func find(sets []RowSet, id string) *RowSet {
@@ -117,12 +131,19 @@ func (s *RowSet) contaminated() bool {
 	return s.Run != nil && s.Run.Result != nil && len(s.Run.Result.Foreign) > 0
 }
 
+// cut: the run did not come to its own end, because a person stopped it or its
+// supervisor is gone.
+func (s *RowSet) cut() bool {
+	return s.Run != nil && s.Run.State != "" && s.Run.State != runs.Ended
+}
+
 // repeats are all sets of the arm that s belongs to, s first. Those during which
-// somebody else used the device are left out; s itself stays.
+// somebody else used the device, and those that were cut short, are left out; s
+// itself stays.
 func repeats(sets []RowSet, s *RowSet) []*RowSet {
 	out := []*RowSet{s}
 	for i := range sets {
-		if x := &sets[i]; x.ID != s.ID && sameArm(x, s) && !x.contaminated() {
+		if x := &sets[i]; x.ID != s.ID && sameArm(x, s) && !x.contaminated() && !x.cut() {
 			out = append(out, x)
 		}
 	}
@@ -139,7 +160,7 @@ func standardBase(sets []RowSet, cand *RowSet, locked string) *RowSet {
 			seen = true
 			continue
 		}
-		if !sameSuite(s, cand) {
+		if !sameSuite(s, cand) || s.cut() {
 			continue
 		}
 		same := s.presetName() == cand.presetName() && len(Unlike(s, cand)) == 0 && s.head() != "" && s.head() != cand.head()

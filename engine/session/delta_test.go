@@ -43,6 +43,8 @@ func TestStandardPairIsTheArmAtTheLockedBase(t *testing.T) {
 func TestOtherPairs(t *testing.T) {
 	contaminated := story()
 	contaminated[1].Run.Result.Foreign = []runs.Foreign{{PID: 7}}
+	cancelled := story()
+	cancelled[0].Run.State, cancelled[2].Run.State, cancelled[7].Run.State = runs.Cancelled, runs.Lost, runs.Cancelled
 	otherGPU := story()
 	for i := 7; i < 12; i++ {
 		otherGPU[i].Result.GPU = "B"
@@ -55,6 +57,7 @@ func TestOtherPairs(t *testing.T) {
 		{"no locked base: the newest older commit", Pairing{Sets: story()}, "mid", "c5 c4 c3 c2 c1"},
 		{"base on another device is no standard base", Pairing{Sets: otherGPU, Locked: "base"}, "mid", "c5 c4 c3 c2 c1"},
 		{"a run beside others counts for no arm", Pairing{Sets: contaminated, Locked: "base"}, "b5 b4 b3 b2 b1", "c5 c3 c2 c1"},
+		{"runs that were cut short count for no arm", Pairing{Sets: cancelled, Locked: "base"}, "b4 b3 b2 b1", "c4 c2 c1"},
 		{"picked by hand", Pairing{Sets: story(), Base: "b2", Cand: "c3"}, "b2 b5 b4 b3 b1", "c3 c5 c4 c2 c1"},
 		{"two runs of one arm stand alone", Pairing{Sets: story(), Base: "c1", Cand: "c5"}, "c1", "c5"},
 		{"one commit alone: the run before", Pairing{Sets: story()[:5]}, "c4", "c5"},
@@ -154,5 +157,26 @@ func TestUnlikeArmsLooksAtEveryRun(t *testing.T) {
 	}
 	if got := UnlikeArms(nil, nil); got != nil {
 		t.Errorf("no runs: %v", got)
+	}
+}
+
+// A run that was cancelled, or whose exit status contradicts its rows, makes a
+// fast candidate a failed one.
+func TestBrokenRunsDecideNothing(t *testing.T) {
+	for what, edit := range map[string]func(*RowSet){
+		"c3: it is cancelled": func(s *RowSet) { s.Run.State = runs.Cancelled },
+		"c3: the rows say pass": func(s *RowSet) {
+			one := 1
+			s.Result.ExitStatus = &one
+			v := bench.Truth(s.Result, 0)
+			s.Result.Truth = &v
+		},
+	} {
+		sets := story()
+		edit(&sets[2])
+		c := Compare(Pairing{Sets: sets, Cand: "c3", Locked: "base"}).Comparison
+		if c.Verdict != bench.VerdictFailed || !strings.Contains(c.Why, what) {
+			t.Errorf("%s: %s (%s)", what, c.Verdict, c.Why)
+		}
 	}
 }

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"kdapilot/engine/bench"
 )
 
 // UnlikeArms names the fields in which the runs of two arms differ such that
@@ -30,6 +32,31 @@ func UnlikeArms(base, cand []*RowSet) []string {
 			if edited(side.sets[0], s) {
 				note(side.name + ": its code changed between its runs")
 			}
+		}
+	}
+	return out
+}
+
+// ArmOptions are o with what the runs of two arms themselves say against
+// comparing them: fields that differ, and runs that can not be trusted.
+func ArmOptions(o bench.Options, base, cand []*RowSet) bench.Options {
+	o.Differs, o.BaseBroken, o.CandBroken = UnlikeArms(base, cand), broken(base), broken(cand)
+	return o
+}
+
+// broken says which runs can not be trusted, and why.
+func broken(sets []*RowSet) []string {
+	var out []string
+	for _, s := range sets {
+		why := ""
+		if s.Result != nil && s.Result.Truth != nil {
+			why = s.Result.Truth.Broken()
+		}
+		if s.cut() {
+			why = "it is " + string(s.Run.State)
+		}
+		if why != "" {
+			out = append(out, s.ID+": "+why)
 		}
 	}
 	return out
