@@ -132,6 +132,14 @@ func (s Set) Keep(prev Set, now time.Time) Set {
 		if old == nil || old.Layout != l.Layout {
 			continue
 		}
+		if l.Origin.Status == fact.Unreadable && l.StateFile == "" && old.Origin.Status.Known() {
+			if out == nil {
+				out = cloneLoops(s.Loops)
+			}
+			out[i] = cloneLoops([]Loop{*old})[0]
+			out[i].Origin.Status, out[i].Origin.Why = fact.Torn, l.Origin.Why
+			continue
+		}
 		state := string(l.StateFile) == stateActive && l.Origin.Status != fact.OK && old.Origin.Status.Known()
 		tracker := l.Tracker.Origin.Status == fact.Unreadable && old.Tracker.Origin.Status.Known()
 		if !state && !tracker {

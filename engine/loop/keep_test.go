@@ -18,3 +18,19 @@ func TestKeepHoldsWhatCanNotBeLookedAt(t *testing.T) {
 		}
 	}
 }
+
+// A loop folder that can not be looked into any more keeps what was known.
+func TestKeepHoldsALoopOutOfReach(t *testing.T) {
+	now := time.Date(2026, 12, 1, 12, 0, 0, 0, time.UTC)
+	old := Loop{Name: "a", Layout: RLCR, StateFile: stateActive, Origin: fact.Origin{Status: fact.OK}}
+	old.State.BaseBranch = "base"
+	out := Loop{Name: "a", Layout: RLCR, Origin: fact.Origin{Status: fact.Unreadable, Why: "denied"}}
+	got := Set{Loops: []Loop{out}}.Keep(Set{Loops: []Loop{old}}, now).Loops[0]
+	if got.BaseBranch != "base" || got.Origin.Status != fact.Torn || got.Origin.Why != "denied" || !got.Active() {
+		t.Errorf("base %q, origin %+v, active %t", got.BaseBranch, got.Origin, got.Active())
+	}
+	out.Origin.Status = fact.Missing // the folder is empty now: that is a fact
+	if got := (Set{Loops: []Loop{out}}).Keep(Set{Loops: []Loop{old}}, now).Loops[0]; got.BaseBranch != "" {
+		t.Errorf("a loop without a state file kept %q", got.BaseBranch)
+	}
+}

@@ -3,12 +3,16 @@ package flyprof
 import (
 	"cmp"
 	"context"
+	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
+
+	"kdapilot/engine/text"
 )
 
 // Bounds of Discover.
@@ -23,12 +27,15 @@ type Places struct {
 	Found []Found
 	// Cut says that a bound was reached and there may be more.
 	Cut bool
+	// Unread says why a folder could not be looked into, "" when all could: there
+	// may be more in it.
+	Unread string
 }
 
 // Discover looks for bundles and dispatch directories where they are kept in a
 // worktree: below profile/, .humanize/kdapilot/bundles/ and runs/. It only lists
-// folders and stats files. The error is the context's; folders that can not be
-// read are left out.
+// folders and stats files. The error is the context's; of folders that can not
+// be read, the first is named.
 func Discover(ctx context.Context, worktree string) (Places, error) {
 	return discover(ctx, worktree, "profile", filepath.Join(".humanize", "kdapilot", "bundles"), "runs")
 }
@@ -68,7 +75,8 @@ func (d *discovery) walk(dir string, depth int) error {
 	}
 	entries, err := os.ReadDir(dir)
 	if err != nil {
-		return nil // absent or unreadable: nothing to find there
+		d.unread(err)
+		return nil
 	}
 	f := Found{Path: dir}
 	stamp := func(e fs.DirEntry) { f.ModTime = later(f.ModTime, e) }
@@ -113,6 +121,14 @@ func (d *discovery) walk(dir string, depth int) error {
 		return d.below(dir, without(subs, "att"), depth)
 	}
 	return nil
+}
+
+// unread notes the first folder that is there and can not be looked into.
+func (d *discovery) unread(err error) {
+	absent := errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
+	if d.out.Unread == "" && !absent {
+		d.out.Unread = text.Line(err.Error())
+	}
 }
 
 func (d *discovery) below(dir string, subs []string, depth int) error {

@@ -60,6 +60,11 @@ func (s *Scanner) loop(ctx context.Context, root string, p place, newest bool, s
 			r.l.Rounds, r.l.RoundsDropped, r.stats = []loop.Round{}, 0, map[string]stat{}
 			r.files(list)
 			r.state()
+		} else {
+			r.l.Origin = missing(p.dir, err) // the names were known, the files are out of reach
+			if r.l.Origin.Status == fact.Unreadable {
+				return r.l
+			}
 		}
 	}
 	r.l.SignalPending = sig.Pending && filepath.Base(filepath.Dir(sig.StatePath)) == p.name

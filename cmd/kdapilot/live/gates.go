@@ -125,6 +125,8 @@ func (s *Session) gateFacts(ctx context.Context, planFile, draft planprobe.File,
 	}
 	if l := snap.Loops.Current(); l != nil && l.Phase.Active() {
 		f.ActiveLoop = l.Name
+	} else if l != nil && l.Origin.Status == fact.Unreadable {
+		f.LoopsKnown = false // it may well be running
 	}
 	f.Judges, f.JudgesWhy = s.judgesAtBase(ctx, snap.Family, snap.Repo.Base)
 	s.askAboutPlan(ctx, f)

@@ -145,6 +145,11 @@ func (s *Session) readBundles(ctx context.Context) {
 	o := fact.Origin{Path: s.opt.Root, ReadAt: s.opt.Now(), Status: fact.OK}
 	if err != nil {
 		o.Status, o.Why = fact.Unreadable, err.Error()
+	} else if places.Unread != "" {
+		o.Why = "not looked into: " + places.Unread
+		if len(places.Found) == 0 {
+			o.Status = fact.Unreadable
+		}
 	} else if places.Cut {
 		o.Why = "more folders than are looked at; older bundles are left out"
 	}
