@@ -24,6 +24,7 @@ type abFlags struct {
 	base, cand, preset, resume string
 	repeats, gpu               int
 	seed                       uint64
+	timeout                    time.Duration
 	asJSON                     bool
 }
 
@@ -34,6 +35,7 @@ func (f *abFlags) add(cmd *cobra.Command) {
 	fl.IntVar(&f.gpu, "gpu", 0, "GPU index")
 	fl.Uint64Var(&f.seed, "seed", 1, "draws which arm begins a block, and seeds the intervals")
 	fl.StringVar(&f.resume, "resume", "", "go on with the sequence of this id")
+	fl.DurationVar(&f.timeout, "timeout", 0, "cancel a run that takes longer (default: what the family says of the preset)")
 	fl.BoolVar(&f.asJSON, "json", false, "print JSON")
 }
 
@@ -47,8 +49,11 @@ func newAB(s streams) *cobra.Command {
 with the seed) on one GPU, each run recorded like any other. The state of the
 sequence is on disk after every step: Ctrl-C cancels the run that is going, and
 --resume ID does what is left. Runs beside other processes on the GPU do not count.
+Neither worktree may change while the sequence lasts.
 
-Exit status: 0 no regression, 1 regression, 2 undecided, 3 incomplete.`,
+Exit status: 0 no regression, 1 regression, 2 undecided, 3 incomplete, stopped or
+not comparable, 64 usage, 66 no such worktree or sequence, 69 the command or the GPU
+is not there, 75 a run took too long, 78 the sequence can not go on.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return runSequence(cmd, s, f, interleave.AB, args)
 		},
@@ -67,7 +72,10 @@ func newFloor(s streams) *cobra.Command {
 		Short: "Run one commit against itself and keep the noise floor of this host and GPU",
 		Long: `floor runs the preset in one worktree as two arms, as ab does, and keeps for each
 cell the largest difference that nothing made. Later comparisons on this host and
-GPU want more than that before they call a cell faster or slower.`,
+GPU, of the same preset, want more than that before they call a cell faster or
+slower.
+
+Exit status: 0 kept, 3 stopped, not comparable or cells not measured; else as ab.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			dash := cmd.ArgsLenAtDash()
 			dirs := args
@@ -96,7 +104,7 @@ func runSequence(cmd *cobra.Command, s streams, f abFlags, kind interleave.Kind,
 	if err != nil {
 		return fmt.Errorf("find this program: %w", err)
 	}
-	d := &measure.Driver{Self: self, Say: func(format string, args ...any) { fmt.Fprintf(s.err, format+"\n", args...) }}
+	d := &measure.Driver{Self: self, Limit: f.timeout, Say: func(format string, args ...any) { fmt.Fprintf(s.err, format+"\n", args...) }}
 	defer d.Close()
 	q, err := sequence(ctx, d, f, kind, argv)
 	if err != nil {
@@ -107,10 +115,18 @@ func runSequence(cmd *cobra.Command, s streams, f abFlags, kind interleave.Kind,
 		fmt.Fprintf(s.err, "n=%d: a rank test can not go below p %.2f; 5 a side can\n", n, bench.LeastP(n, n))
 	}
 	if err := d.Run(ctx, &q); err != nil {
-		if errors.Is(err, measure.ErrStopped) {
-			return exitWith(exitIncomplete, "%s: %w; --resume %s goes on", kind, err, q.ID)
+		code := exitConfig
+		switch {
+		case errors.Is(err, measure.ErrTimeout):
+			code = exitTimeout
+		case errors.Is(err, measure.ErrNotStarted):
+			code = exitNoTool
+		case errors.Is(err, measure.ErrStopped):
+			code = exitIncomplete
+		default:
+			return exitWith(code, "%s: %w", kind, err)
 		}
-		return exitWith(exitConfig, "%s: %w", kind, err)
+		return exitWith(code, "%s: %w; --resume %s goes on", kind, err, q.ID)
 	}
 	if kind == interleave.Floor {
 		return reportFloor(ctx, s, d, &q, f.asJSON)
@@ -147,12 +163,15 @@ func sequence(ctx context.Context, d *measure.Driver, f abFlags, kind interleave
 	}
 	sides := [2]interleave.Side{{Worktree: base}, {Worktree: cand}}
 	for i := range sides {
-		if sides[i].Head, err = d.Head(ctx, sides[i].Worktree); err != nil {
+		if sides[i], err = d.Side(ctx, sides[i].Worktree); err != nil {
 			return none, exitWith(exitConfig, "%w", err)
 		}
 	}
 	now := time.Now()
-	id := now.UTC().Format("20060102-150405") + "-" + string(kind)
+	if err := d.HasGPU(ctx, cand, f.gpu); err != nil && len(argv) == 0 {
+		return none, exitWith(exitNoTool, "%s: %w", kind, err)
+	}
+	id := fmt.Sprintf("%s-%s-%04x", now.UTC().Format("20060102-150405"), kind, os.Getpid()&0xffff)
 	q := interleave.New(id, kind, sides[0], sides[1], f.repeats, f.seed, now)
 	q.GPU = f.gpu
 	if q.Argv = argv; len(argv) == 0 {
@@ -180,13 +199,16 @@ func reportAB(ctx context.Context, s streams, d *measure.Driver, q *interleave.S
 	}
 	c := &o.Comparison
 	if asJSON {
-		err = writeJSON(s.out, map[string]any{"sequence": q, "left_out": o.Left, "floors": o.Floors, "comparison": c})
+		err = writeJSON(s.out, map[string]any{"sequence": q, "left_out": o.Left, "floors": o.Floors, "clock": o.Clock, "comparison": c})
 	} else {
 		p := printer{w: s.out}
 		for _, l := range o.Left {
 			p.line("left out: %s run %s: %s", l.Arm, l.Run, l.Why)
 		}
 		p.line("floor: %s", floorWord(o.Floors))
+		if o.Clock != "" {
+			p.line("%s", o.Clock)
+		}
 		printComparison(&p, c)
 		printCells(&p, c)
 		err = p.err
@@ -199,7 +221,7 @@ func reportAB(ctx context.Context, s streams, d *measure.Driver, q *interleave.S
 
 func floorWord(n int) string {
 	if n == 0 {
-		return "not measured on this host and GPU (kdapilot floor)"
+		return "not measured for this preset on this host and GPU (kdapilot floor)"
 	}
 	return fmt.Sprintf("measured for %d cells", n)
 }
@@ -213,7 +235,7 @@ func reportFloor(ctx context.Context, s streams, d *measure.Driver, q *interleav
 		err = writeJSON(s.out, map[string]any{"sequence": q, "left_out": o.Left, "floor": f, "path": path})
 	} else {
 		p := printer{w: s.out}
-		p.line("floor of %s on GPU %s, %s at %s, %d runs a side", f.Family, f.GPU, q.Preset, repo.Short(f.Head), f.Floor.N)
+		p.line("floor of %s on GPU %s, %s at %s, %d runs a side", f.Family, f.GPU, f.Preset, repo.Short(f.Head), f.Floor.N)
 		for _, cell := range o.Comparison.Cells {
 			if v, ok := f.Floor.Cells[cell.Key]; ok {
 				p.line("  %6.2f %%  %s", v*100, cell.Key)

@@ -64,6 +64,9 @@ type Side struct {
 	// Worktree is absolute; Head the commit it stood at when the sequence began.
 	Worktree string `json:"worktree"`
 	Head     string `json:"head"`
+	// Dirty is the hash of its uncommitted files at that time, "" for a clean
+	// one: neither may change before the last run has begun.
+	Dirty string `json:"dirty,omitempty"`
 }
 
 // Step is one run of a sequence. Run is "" until it was started.
@@ -121,6 +124,9 @@ func (s *Sequence) Side(a Arm) Side {
 	}
 	return s.Cand
 }
+
+// Label names a step in the manifest of its run.
+func (s *Sequence) Label(i int) string { return fmt.Sprintf("%s/%d", s.ID, i+1) }
 
 // Runs are the runs of an arm that are done, in order.
 func (s *Sequence) Runs(a Arm) []runs.ID {

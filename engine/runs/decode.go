@@ -72,6 +72,7 @@ func DecodeResult(b []byte) (Result, error) {
 func (m Manifest) Clean() Manifest {
 	m.ID, m.Preset, m.Kind = ID(text.Line(string(m.ID))), text.Line(m.Preset), Kind(text.Line(string(m.Kind)))
 	m.Family, m.Question, m.Arm = text.Line(m.Family), text.Line(m.Question), text.Line(m.Arm)
+	m.Sequence = text.Line(m.Sequence)
 	m.RetryOf = ID(text.Line(string(m.RetryOf)))
 	m.Cwd, m.Worktree, m.Branch, m.Head = text.Line(m.Cwd), text.Line(m.Worktree), text.Line(m.Branch), text.Line(m.Head)
 	m.DirtyHash, m.Executor = text.Line(m.DirtyHash), text.Line(m.Executor)

@@ -111,6 +111,9 @@ type Manifest struct {
 	Question string `json:"question,omitempty"`
 	// Arm tells base from candidate in an interleaved comparison.
 	Arm string `json:"arm,omitempty"`
+	// Sequence is the step of an interleaved comparison, "ID/3" for the third: a
+	// comparison that was killed finds its runs by it.
+	Sequence string `json:"sequence,omitempty"`
 	// RetryOf is the run this one repeats because that one ended as transient.
 	RetryOf ID `json:"retry_of,omitempty"`
 	// Simulated is true when the tools were stand-ins; such a run is no evidence.

@@ -51,6 +51,8 @@ type StartRun struct {
 	// Arm labels a run of a sequence: base, candidate, control or verify. Such a
 	// run waits for its GPU.
 	Arm string
+	// Sequence is the step of the sequence: see runs.Manifest.
+	Sequence string
 	// RetryOf is the run that ended as transient and is repeated by this one.
 	RetryOf runs.ID
 }

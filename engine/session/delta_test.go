@@ -180,3 +180,29 @@ func TestBrokenRunsDecideNothing(t *testing.T) {
 		}
 	}
 }
+
+func TestClockWords(t *testing.T) {
+	set := func(during ...float64) []*RowSet {
+		s := ran("x", "smoke", "h", 1, 1)
+		s.Run.Result.Samples = []runs.GPUSample{{When: "before"}, {When: "during"}}
+		idle := 100.0
+		s.Run.Result.Samples[0].ClockMHz = &idle
+		for _, v := range during {
+			s.Run.Result.Samples = append(s.Run.Result.Samples, runs.GPUSample{When: "during", ClockMHz: &v})
+		}
+		return []*RowSet{&s}
+	}
+	for _, tt := range []struct {
+		base, cand []*RowSet
+		want       string
+	}{
+		{set(2100, 2090, 2110), set(2095, 2105), "clock: base 2100 MHz, candidate 2100 MHz (medians of 3 and 2 samples)"},
+		{set(2000), set(2100), "clock: base 2000 MHz, candidate 2100 MHz (medians of 1 and 1 samples): +5.0 %, more than 2 % apart: the clock may be the difference"},
+		{set(), set(2100), ""},
+		{nil, nil, ""},
+	} {
+		if got := ClockWords(tt.base, tt.cand); got != tt.want {
+			t.Errorf("%q, want %q", got, tt.want)
+		}
+	}
+}

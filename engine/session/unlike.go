@@ -156,3 +156,40 @@ func perfLevel(s *RowSet) string {
 	}
 	return ""
 }
+
+// clockBand is how far the median clocks of two arms may lie apart before they
+// explain a difference by themselves.
+const clockBand = 0.02
+
+// ClockWords compares the shader clocks seen during the runs of two arms; "" when
+// nobody read them on either side.
+func ClockWords(base, cand []*RowSet) string {
+	b, nb := medianClock(base)
+	c, nc := medianClock(cand)
+	if nb == 0 || nc == 0 {
+		return ""
+	}
+	words := fmt.Sprintf("clock: base %.0f MHz, candidate %.0f MHz (medians of %d and %d samples)", b, c, nb, nc)
+	if d := c/b - 1; d > clockBand || d < -clockBand {
+		words += fmt.Sprintf(": %+.1f %%, more than %.0f %% apart: the clock may be the difference", 100*d, 100*clockBand)
+	}
+	return words
+}
+
+func medianClock(sets []*RowSet) (mhz float64, n int) {
+	var all []float64
+	for _, s := range sets {
+		if s.Run == nil || s.Run.Result == nil {
+			continue
+		}
+		for _, x := range s.Run.Result.Samples {
+			if x.When == "during" && x.ClockMHz != nil && *x.ClockMHz > 0 {
+				all = append(all, *x.ClockMHz)
+			}
+		}
+	}
+	if len(all) == 0 {
+		return 0, 0
+	}
+	return bench.Median(all), len(all)
+}

@@ -1,5 +1,5 @@
-// Package floors keeps measured noise floors of this host: per GPU and kernel
-// family, what runs of one commit against itself differ by, cell by cell.
+// Package floors keeps measured noise floors of this host: per GPU, kernel
+// family and preset, what runs of one commit against itself differ by, cell by cell.
 //
 // Guarantees: a floor is written whole and replaced by a newer one only; one
 // that is not of this host and device is never found.
@@ -17,6 +17,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/google/renameio/v2"
@@ -32,11 +33,20 @@ type Key struct {
 	Host   string `json:"host"`
 	GPU    string `json:"gpu"` // index, id and name
 	Family string `json:"family"`
+	Preset string `json:"preset"`
+	// Command is that of a run without a preset: another one has other noise.
+	Command string `json:"command,omitempty"`
 }
+
+// custom is the preset of a command that a person typed.
+const custom = "custom"
 
 // KeyOf is the key of a run.
 func KeyOf(m runs.Manifest) Key {
-	k := Key{Host: m.Place.Host, Family: m.Family}
+	k := Key{Host: m.Place.Host, Family: m.Family, Preset: m.Preset}
+	if m.Preset == custom {
+		k.Command = strings.Join(m.Argv, " ")
+	}
 	for _, g := range m.GPUs {
 		k.GPU += fmt.Sprintf("%d %s %s;", g.Index, g.ID, g.Name)
 	}
@@ -47,11 +57,10 @@ func KeyOf(m runs.Manifest) Key {
 type Floor struct {
 	Version int `json:"version"`
 	Key
-	At     time.Time           `json:"at"`
-	Head   string              `json:"head"` // the commit that ran against itself
-	Preset string              `json:"preset"`
-	Runs   []runs.ID           `json:"runs"`
-	Floor  bench.MeasuredFloor `json:"floor"`
+	At    time.Time           `json:"at"`
+	Head  string              `json:"head"` // the commit that ran against itself
+	Runs  []runs.ID           `json:"runs"`
+	Floor bench.MeasuredFloor `json:"floor"`
 }
 
 // version is the layout version of a stored Floor.
@@ -66,7 +75,7 @@ func file(k Key) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("floors: %w", err)
 	}
-	sum := sha256.Sum256([]byte(k.Host + "\x00" + k.GPU + "\x00" + k.Family))
+	sum := sha256.Sum256([]byte(strings.Join([]string{k.Host, k.GPU, k.Family, k.Preset, k.Command}, "\x00")))
 	return filepath.Join(dir, "kdapilot", "floors", hex.EncodeToString(sum[:8])+".json"), nil
 }
 

@@ -55,6 +55,7 @@ type Spec struct {
 	Family   string
 	Question string
 	Arm      string
+	Sequence string
 	// RetryOf is the run this one repeats.
 	RetryOf runs.ID
 	// Simulated marks runs of stand-in tools; it is carried into the manifest.

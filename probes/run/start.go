@@ -102,7 +102,7 @@ func (r *Runner) manifest(s Spec, now time.Time) (runs.Manifest, error) {
 		return runs.Manifest{}, err
 	}
 	m := runs.Manifest{
-		Version: runs.FormatVersion, Preset: s.Preset, Kind: s.Kind, Family: s.Family, Question: s.Question, Arm: s.Arm, RetryOf: s.RetryOf,
+		Version: runs.FormatVersion, Preset: s.Preset, Kind: s.Kind, Family: s.Family, Question: s.Question, Arm: s.Arm, Sequence: s.Sequence, RetryOf: s.RetryOf,
 		Simulated: s.Simulated, Argv: s.Argv, Cwd: s.Cwd, Worktree: s.Worktree, Branch: s.Branch, Head: s.Head,
 		DirtyHash: s.DirtyHash, DirtyFiles: s.DirtyFiles, GPUs: s.GPUs, Place: here(), ExpectedCells: s.ExpectedCells,
 		Captures: s.Captures, Started: now.UTC(), GraceSeconds: s.Grace.Seconds(), Queue: s.Queue, Executor: r.Executor.Name(),

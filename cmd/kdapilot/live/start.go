@@ -60,7 +60,7 @@ func (s *Session) spec(a session.StartRun) (run.Spec, error) {
 		Worktree: s.opt.Root, Branch: snap.Repo.Branch, Head: snap.Repo.Head, Question: a.Question,
 		Simulated: snap.Simulated, GPUs: s.gpus(a.GPU), Kind: runs.Other, Preset: "custom", Argv: a.Argv,
 		// A repetition waits for the GPU its first attempt may just be leaving.
-		RetryOf: a.RetryOf, Arm: a.Arm, Queue: a.RetryOf != "" || a.Arm != "",
+		RetryOf: a.RetryOf, Arm: a.Arm, Sequence: a.Sequence, Queue: a.RetryOf != "" || a.Arm != "",
 	}
 	if p := s.path(".humanize", "kernel-agent", "runenv.sh"); exists(p) {
 		spec.RunEnv = p

@@ -60,11 +60,15 @@ func (d *Driver) runIn(ctx context.Context, c Clean, tree string) (runs.Run, *be
 	if err != nil {
 		return runs.Run{}, nil, err
 	}
-	a := session.StartRun{Preset: c.Preset, Argv: c.Argv, GPU: c.GPU, Arm: c.Arm}
-	r, err := one(ctx, s, a, "", func(id runs.ID) error {
-		d.Say("%s in a clean checkout of %.9s: run %s", c.Arm, c.Commit, id)
-		return nil
-	})
+	j := job{
+		start: session.StartRun{Preset: c.Preset, Argv: c.Argv, GPU: c.GPU, Arm: c.Arm},
+		limit: d.limit(s.Snapshot(), c.Preset),
+		started: func(id runs.ID) error {
+			d.Say("%s in a clean checkout of %.9s: run %s", c.Arm, c.Commit, id)
+			return nil
+		},
+	}
+	r, err := j.do(ctx, s)
 	if err != nil {
 		return r, nil, err
 	}

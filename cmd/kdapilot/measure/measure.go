@@ -15,18 +15,29 @@ import (
 	"time"
 
 	"github.com/google/renameio/v2"
+	"golang.org/x/sys/unix"
 
 	"kdapilot/cmd/kdapilot/live"
-	"kdapilot/engine/bench"
+	"kdapilot/engine/fact"
 	"kdapilot/engine/interleave"
 	"kdapilot/engine/runs"
 	"kdapilot/engine/session"
-	"kdapilot/probes/floors"
+	"kdapilot/probes/gitrepo"
 	"kdapilot/probes/readfile"
+	"kdapilot/probes/run"
 )
 
-// ErrStopped is wrapped when a sequence was stopped and can be resumed.
-var ErrStopped = errors.New("stopped")
+// Why a sequence did not come to its end. All can be resumed.
+var (
+	// ErrStopped: a person stopped it.
+	ErrStopped = errors.New("stopped")
+	// ErrTimeout: a run took longer than it may and was cancelled.
+	ErrTimeout = errors.New("too slow")
+	// ErrNotStarted: the command of a run could not be started.
+	ErrNotStarted = errors.New("could not be started")
+	// ErrHeld: another process is doing this sequence.
+	ErrHeld = errors.New("another process is at it")
+)
 
 // File is where a sequence is stored in the worktree of its candidate.
 func File(worktree, id string) string {
@@ -61,12 +72,32 @@ func save(s *interleave.Sequence) error {
 	return nil
 }
 
+// hold keeps other processes from doing the same sequence until release is called
+// or this process ends.
+func hold(s *interleave.Sequence) (release func(), err error) {
+	path := File(s.Cand.Worktree, s.ID) + ".lock"
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return nil, fmt.Errorf("sequence %s: %w", s.ID, err)
+	}
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|unix.O_NOFOLLOW, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("sequence %s: %w", s.ID, err)
+	}
+	if err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
+		_ = f.Close()
+		return nil, fmt.Errorf("sequence %s: %w", s.ID, ErrHeld)
+	}
+	return func() { _ = f.Close() }, nil
+}
+
 // Driver runs things in worktrees.
 type Driver struct {
 	// Self is this binary, which supervises runs.
 	Self string
 	// Say tells what goes on, one line each.
 	Say func(format string, args ...any)
+	// Limit is how long one run may take; 0 is what the family says of the preset.
+	Limit time.Duration
 
 	open map[string]*live.Session
 }
@@ -110,9 +141,77 @@ func (d *Driver) Head(ctx context.Context, root string) (string, error) {
 	return r.Head, nil
 }
 
+// Side is a worktree as it stands now: its commit and its uncommitted files.
+func (d *Driver) Side(ctx context.Context, root string) (interleave.Side, error) {
+	side := interleave.Side{Worktree: root}
+	var err error
+	if side.Head, err = d.Head(ctx, root); err != nil {
+		return side, err
+	}
+	side.Dirty, _, err = gitrepo.Git{}.DirtyHash(ctx, root)
+	return side, err
+}
+
+// HasGPU is an error when somebody looked for the devices of this host and the
+// wanted one is not among them.
+func (d *Driver) HasGPU(ctx context.Context, root string, index int) error {
+	s, err := d.session(ctx, root)
+	if err != nil {
+		return err
+	}
+	host := s.Snapshot().Host
+	if st := host.GPUStatus.Status; !st.Known() && st != fact.Missing {
+		return nil // nobody could look: the run will tell
+	}
+	for _, g := range host.GPUs {
+		if g.Index == index {
+			return nil
+		}
+	}
+	return fmt.Errorf("GPU %d is not there: %d devices seen", index, len(host.GPUs))
+}
+
+// unmoved is an error when a worktree is not what it was when the sequence
+// began: its runs would not be one arm.
+func (d *Driver) unmoved(ctx context.Context, was interleave.Side) error {
+	git := gitrepo.Git{}
+	head, err := git.Commit(ctx, was.Worktree, "HEAD")
+	if err != nil {
+		return err
+	}
+	if head != was.Head {
+		return fmt.Errorf("%s moved from %.9s to %.9s since the sequence began: start a new one", was.Worktree, was.Head, head)
+	}
+	dirty, n, err := git.DirtyHash(ctx, was.Worktree)
+	if err != nil {
+		return err
+	}
+	if dirty != was.Dirty {
+		return fmt.Errorf("%s: its uncommitted files (%d now%s) are not those it had when the sequence began: start a new one", was.Worktree, n, d.names(ctx, was.Worktree))
+	}
+	return nil
+}
+
+// names are a few of the uncommitted files of a worktree.
+func (d *Driver) names(ctx context.Context, root string) string {
+	out := ""
+	for i, f := range (gitrepo.Git{}.Snapshot(ctx, root, "")).Dirty() {
+		if i == 3 {
+			return out + ", ..."
+		}
+		out += ", " + f.Path
+	}
+	return out
+}
+
 // Run does the steps of q that are left. After a stop the error wraps
 // ErrStopped; nothing that was done is lost.
 func (d *Driver) Run(ctx context.Context, q *interleave.Sequence) error {
+	release, err := hold(q)
+	if err != nil {
+		return err
+	}
+	defer release()
 	if err := save(q); err != nil {
 		return err
 	}
@@ -121,33 +220,86 @@ func (d *Driver) Run(ctx context.Context, q *interleave.Sequence) error {
 		if !ok {
 			return nil
 		}
-		step := &q.Steps[i]
-		side := q.Side(step.Arm)
-		s, err := d.session(ctx, side.Worktree)
-		if err != nil {
-			return err
+		if ctx.Err() != nil {
+			return fmt.Errorf("%w before run %d of %d", ErrStopped, i+1, len(q.Steps))
 		}
-		if head := s.Snapshot().Repo.Head; head != side.Head {
-			return fmt.Errorf("%s moved from %.9s to %.9s since the sequence began: start a new one", side.Worktree, side.Head, head)
-		}
-		a := session.StartRun{Preset: q.Preset, Argv: q.Argv, GPU: q.GPU, Arm: string(step.Arm)}
-		started := func(id runs.ID) error {
-			step.Run = id
-			d.Say("run %d of %d: %s  %s", i+1, len(q.Steps), step.Arm, id)
-			return save(q)
-		}
-		r, err := one(ctx, s, a, step.Run, started)
-		if err != nil {
-			return err
-		}
-		if r.State != runs.Ended {
-			return fmt.Errorf("%w: run %s is %s: %s", ErrStopped, r.ID, r.State, why(&r))
-		}
-		step.Done = true
-		if err := save(q); err != nil {
+		if err := d.step(ctx, q, i); err != nil {
 			return err
 		}
 	}
+}
+
+// step does one step and stores that it is done.
+func (d *Driver) step(ctx context.Context, q *interleave.Sequence, i int) error {
+	step := &q.Steps[i]
+	side := q.Side(step.Arm)
+	// A stop must not break what is looked up here: it is seen in one.
+	quiet := context.WithoutCancel(ctx)
+	s, err := d.session(quiet, side.Worktree)
+	if err != nil {
+		return err
+	}
+	if step.Run == "" {
+		step.Run = left(s.Snapshot(), q.Label(i))
+	}
+	if step.Run == "" || !going(s.Snapshot(), step.Run) {
+		if err := d.unmoved(quiet, side); err != nil {
+			return err
+		}
+	}
+	j := job{
+		start: session.StartRun{Preset: q.Preset, Argv: q.Argv, GPU: q.GPU, Arm: string(step.Arm), Sequence: q.Label(i)},
+		id:    step.Run, limit: d.limit(s.Snapshot(), q.Preset),
+		started: func(id runs.ID) error {
+			step.Run = id
+			d.Say("run %d of %d: %s  %s", i+1, len(q.Steps), step.Arm, id)
+			return save(q)
+		},
+	}
+	r, err := j.do(ctx, s)
+	if err != nil {
+		return err
+	}
+	switch r.State {
+	case runs.Ended:
+	case runs.Failed:
+		return fmt.Errorf("%w: run %s: %s", ErrNotStarted, r.ID, why(&r))
+	default:
+		return fmt.Errorf("%w: run %s is %s: %s", ErrStopped, r.ID, r.State, why(&r))
+	}
+	step.Done = true
+	return save(q)
+}
+
+// left is the run of a step that was started by a process killed before it could
+// store that; "" when there is none.
+func left(snap *session.Snapshot, label string) runs.ID {
+	for i := range snap.Runs { // newest first
+		if snap.Runs[i].Manifest.Sequence == label {
+			return snap.Runs[i].ID
+		}
+	}
+	return ""
+}
+
+// going: the run need not be started again.
+func going(snap *session.Snapshot, id runs.ID) bool {
+	r := snap.Run(id)
+	return r != nil && (!r.State.Final() || r.State == runs.Ended)
+}
+
+// limit is how long one run of a preset may take, 0 for as long as it likes.
+func (d *Driver) limit(snap *session.Snapshot, preset string) time.Duration {
+	if d.Limit > 0 || snap.Family == nil || preset == "" {
+		return d.Limit
+	}
+	for _, p := range snap.Family.Presets {
+		if p.Name == preset {
+			t, _ := time.ParseDuration(p.Timeout) // the family's parser has checked it
+			return t
+		}
+	}
+	return 0
 }
 
 func why(r *runs.Run) string {
@@ -157,128 +309,55 @@ func why(r *runs.Run) string {
 	return r.Why
 }
 
-// one starts a run, or takes up one that is still there, and waits for its end.
-func one(ctx context.Context, s *live.Session, a session.StartRun, id runs.ID, started func(runs.ID) error) (runs.Run, error) {
-	if r := s.Snapshot().Run(id); id == "" || r == nil || r.State.Final() && r.State != runs.Ended {
-		reply, err := s.Do(ctx, a)
+// job is one run to start, or to take up when it is still there, and to wait for.
+type job struct {
+	start   session.StartRun
+	id      runs.ID
+	limit   time.Duration
+	started func(runs.ID) error
+}
+
+// do gives the run as it ended. A stop of ctx, or the limit, which is counted
+// from when the command began, cancels it first.
+func (j job) do(ctx context.Context, s *live.Session) (runs.Run, error) {
+	id := j.id
+	if id == "" || !going(s.Snapshot(), id) {
+		reply, err := s.Do(context.WithoutCancel(ctx), j.start)
 		if err != nil {
 			return runs.Run{}, err
 		}
 		id = runs.ID(reply.ID)
-		if err := started(id); err != nil {
+		if err := j.started(id); err != nil {
 			return runs.Run{}, err
 		}
 	}
-	stop := ctx.Done()
+	stop, over := ctx.Done(), (<-chan time.Time)(nil)
+	late := false
 	for {
-		snap := s.Snapshot()
-		if r := snap.Run(id); r != nil && r.State.Final() {
+		r := s.Snapshot().Run(id)
+		if r != nil && r.State == runs.Running && j.limit > 0 && over == nil && !late {
+			t := time.NewTimer(j.limit) // waiting for the GPU does not count
+			defer t.Stop()
+			over = t.C
+		}
+		if r != nil && r.State.Final() {
+			if late && r.State == runs.Cancelled {
+				return *r, fmt.Errorf("%w: run %s took more than %v", ErrTimeout, id, j.limit)
+			}
 			return *r, nil
 		}
 		select {
 		case <-stop:
 			stop = nil
-			if _, err := s.Do(context.WithoutCancel(ctx), session.CancelRun{ID: id}); err != nil {
-				return runs.Run{}, fmt.Errorf("%w: %w", ErrStopped, err)
-			}
+		case <-over:
+			over, late = nil, true
 		case <-s.Changed():
+			continue
 		case <-s.Events():
-		}
-	}
-}
-
-// Left is a run that does not count, and why.
-type Left struct {
-	Run runs.ID `json:"run"`
-	Arm string  `json:"arm"`
-	Why string  `json:"why"`
-}
-
-// Outcome is what a finished sequence says.
-type Outcome struct {
-	Comparison bench.Comparison
-	// Left are runs that do not count.
-	Left []Left
-	// Floors is how many cells had a measured floor.
-	Floors int
-	base   bench.Arm
-	cand   bench.Arm
-	opt    bench.Options
-	any    *session.RowSet
-}
-
-// Judge compares the arms of a sequence.
-func (d *Driver) Judge(ctx context.Context, q *interleave.Sequence) (Outcome, error) {
-	var o Outcome
-	sides := map[interleave.Arm][]*session.RowSet{}
-	for _, step := range q.Steps {
-		if !step.Done {
 			continue
 		}
-		s, err := d.session(ctx, q.Side(step.Arm).Worktree)
-		if err != nil {
-			return o, err
+		if _, err := s.Do(context.WithoutCancel(ctx), session.CancelRun{ID: id}); err != nil && !errors.Is(err, run.ErrFinal) {
+			return runs.Run{}, fmt.Errorf("%w: %w", ErrStopped, err)
 		}
-		set, left := setOf(s.Snapshot(), step)
-		if left != "" {
-			o.Left = append(o.Left, Left{step.Run, string(step.Arm), left})
-			continue
-		}
-		sides[step.Arm] = append(sides[step.Arm], set)
 	}
-	base, cand := sides[interleave.Base], sides[interleave.Candidate]
-	if len(base) == 0 || len(cand) == 0 {
-		return o, errors.New("one arm has no run that counts")
-	}
-	s, err := d.session(ctx, q.Cand.Worktree)
-	if err != nil {
-		return o, err
-	}
-	measured := floors.Cells(cand[0].Run.Manifest)
-	o.Floors, o.any = len(measured), base[0]
-	if q.Kind == interleave.Floor {
-		measured = nil
-	}
-	o.opt = session.BenchOptions(s.Snapshot().Family, measured)
-	o.opt.Seed, o.opt.Differs = q.Seed, session.Unlike(base[0], cand[0])
-	o.base, o.cand = armOf("base", q.Base, base), armOf("candidate", q.Cand, cand)
-	o.Comparison = bench.Compare(o.base, o.cand, o.opt)
-	return o, nil
-}
-
-// setOf are the rows of a step's run, or why it does not count.
-func setOf(snap *session.Snapshot, step interleave.Step) (*session.RowSet, string) {
-	r, set := snap.Run(step.Run), snap.Set(string(step.Run))
-	switch {
-	case r == nil:
-		return nil, "its folder is gone"
-	case set == nil || set.Result == nil:
-		return nil, "it printed no rows"
-	case r.Result != nil && len(r.Result.Foreign) > 0:
-		return nil, "contaminated: others used the GPU"
-	}
-	return set, ""
-}
-
-func armOf(name string, side interleave.Side, sets []*session.RowSet) bench.Arm {
-	a := bench.Arm{Label: fmt.Sprintf("%s @ %.9s, %d runs", name, side.Head, len(sets))}
-	for _, s := range sets {
-		a.Runs = append(a.Runs, s.Result.AllRows())
-	}
-	return a
-}
-
-// Floor measures what the two arms of a floor sequence, which are one commit,
-// differ by, and stores it for this host and device.
-func (d *Driver) Floor(ctx context.Context, q *interleave.Sequence, now time.Time) (floors.Floor, string, Outcome, error) {
-	o, err := d.Judge(ctx, q)
-	if err != nil {
-		return floors.Floor{}, "", o, err
-	}
-	f := floors.Floor{
-		Key: floors.KeyOf(o.any.Run.Manifest), At: now.UTC(), Head: q.Base.Head, Preset: q.Preset,
-		Runs: append(q.Runs(interleave.Base), q.Runs(interleave.Candidate)...), Floor: bench.MeasureFloor(o.base, o.cand, o.opt),
-	}
-	path, err := floors.Save(f)
-	return f, path, o, err
 }
