@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"os/signal"
@@ -115,15 +114,8 @@ func runSequence(cmd *cobra.Command, s streams, f abFlags, kind interleave.Kind,
 		fmt.Fprintf(s.err, "n=%d: a rank test can not go below p %.2f; 5 a side can\n", n, bench.LeastP(n, n))
 	}
 	if err := d.Run(ctx, &q); err != nil {
-		code := exitConfig
-		switch {
-		case errors.Is(err, measure.ErrTimeout):
-			code = exitTimeout
-		case errors.Is(err, measure.ErrNotStarted):
-			code = exitNoTool
-		case errors.Is(err, measure.ErrStopped):
-			code = exitIncomplete
-		default:
+		code := stopCode(err)
+		if code == exitConfig {
 			return exitWith(code, "%s: %w", kind, err)
 		}
 		return exitWith(code, "%s: %w; --resume %s goes on", kind, err, q.ID)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"path/filepath"
 	"strings"
@@ -27,8 +28,11 @@ func newCompare(s streams) *cobra.Command {
 		Short: "Compare benchmark rows: logs, CSV, JSON lines or run folders",
 		Long: `BASE and CAND are logs, CSV, JSON lines, run folders or folders of run folders;
 several repeats of an arm are separated by commas. Missing, failed and new rows fail
-closed. Run folders bring their manifests: arms that ran on another device, host or
-judge are not compared, and a floor measured on their host and GPU is used.
+closed. Run folders bring their manifests: arms that ran on another device or host,
+by another judge, with other warmup or iterations, or whose code changed between the
+runs are not compared; runs beside others on the GPU are left out; a run that crashed,
+was cancelled or contradicts itself decides nothing; a floor measured for their
+preset on their host and GPU is used.
 
 Exit status: 0 no regression, 1 regression or failed cells, 2 undecided, 3 rows
 missing or not comparable, 66 nothing there.`,
@@ -42,11 +46,17 @@ missing or not comparable, 66 nothing there.`,
 			if err != nil {
 				return err
 			}
-			opt, err := compareOptions(fam, base.runs, cand.runs)
+			opt, err := compareOptions(fam, &base, &cand)
 			if err != nil {
 				return err
 			}
 			c := bench.Compare(base.arm, cand.arm, opt)
+			for _, l := range append(base.left, cand.left...) {
+				c.Notes = append(c.Notes, "left out: "+l)
+			}
+			if w := session.ClockWords(base.sets, cand.sets); w != "" {
+				c.Notes = append(c.Notes, w)
+			}
 			if asJSON {
 				err = writeJSON(s.out, c)
 			} else {
@@ -69,42 +79,104 @@ missing or not comparable, 66 nothing there.`,
 	return cmd
 }
 
-// side is one arm with the runs it came from, as far as they are runs.
+// side is one arm with the runs it came from.
 type side struct {
 	arm  bench.Arm
-	runs []runs.Run
+	sets []*session.RowSet
+	// left are runs that do not count, each with the reason.
+	left []string
 }
 
-func loadSide(arg string) (side, error) {
-	var out side
-	paths := strings.Split(arg, ",")
-	arm, err := harness.LoadArm(arg, paths, harness.Options{})
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return out, exitWith(exitNothing, "compare: %w", err)
-	case err != nil:
-		return out, exitWith(exitInternal, "compare: %w", err)
+func (s *side) add(r *runs.Run, res *bench.Result) {
+	set := &session.RowSet{ID: s.arm.Label, Result: res, Run: r}
+	if r != nil {
+		set.ID = string(r.ID)
 	}
-	out.arm = arm
-	reader := run.New(run.Local{})
-	for _, p := range paths {
-		abs, err := filepath.Abs(p)
-		if err != nil {
-			return out, err
+	s.sets = append(s.sets, set)
+}
+
+// manifest is that of the first run that has one, nil when none has.
+func (s *side) manifest() *runs.Manifest {
+	for _, set := range s.sets {
+		if set.Run != nil {
+			return &set.Run.Manifest
 		}
-		if r, err := reader.Read(abs); err == nil {
-			out.runs = append(out.runs, r)
+	}
+	return nil
+}
+
+// loadSide reads an arm. Run folders, alone or in a folder of them, bring what
+// their manifests and results say; those during which others used the GPU are
+// left out.
+func loadSide(arg string) (side, error) {
+	paths := strings.Split(arg, ",")
+	arm, sources, err := harness.LoadRuns(arg, paths, harness.Options{})
+	if err != nil {
+		return side{}, loadError(err)
+	}
+	out := side{arm: arm}
+	reader := run.New(run.Local{})
+	var clean []string
+	for i := range sources {
+		src := &sources[i]
+		r := runOf(reader, src)
+		if r != nil && r.Result != nil && len(r.Result.Foreign) > 0 {
+			f := r.Result.Foreign[0]
+			out.left = append(out.left, fmt.Sprintf("run %s: contaminated: process %d %s used GPU %d %s the run", r.ID, f.PID, f.Command, f.GPU, f.When))
+			continue
+		}
+		out.add(r, src.Result)
+		if r == nil {
+			out.sets[len(out.sets)-1].ID = src.Path
+		}
+		clean = append(clean, src.Path)
+	}
+	if len(out.left) == 0 {
+		return out, nil
+	}
+	out.arm = bench.Arm{Label: arg}
+	if len(clean) > 0 {
+		if out.arm, err = harness.LoadArm(arg, clean, harness.Options{}); err != nil {
+			return out, loadError(err)
 		}
 	}
 	return out, nil
 }
 
+func loadError(err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return exitWith(exitNothing, "compare: %w", err)
+	}
+	return exitWith(exitInternal, "compare: %w", err)
+}
+
+// runOf is the run that a source belongs to: its folder, or the folder of the
+// log; nil when it is no run's.
+func runOf(reader *run.Runner, src *harness.Source) *runs.Run {
+	dir, err := filepath.Abs(src.Path)
+	if err != nil {
+		return nil
+	}
+	if !src.Folder {
+		if filepath.Base(dir) != run.StdoutFile {
+			return nil
+		}
+		dir = filepath.Dir(dir)
+	}
+	r, err := reader.Read(dir)
+	if err != nil {
+		return nil
+	}
+	return &r
+}
+
 // compareOptions come from the family that is named, else from that of the runs,
-// and from what the manifests say of both sides.
-func compareOptions(name string, base, cand []runs.Run) (bench.Options, error) {
+// and from what the runs of both sides say.
+func compareOptions(name string, base, cand *side) (bench.Options, error) {
 	named := name != ""
-	if name == "" && len(cand) > 0 {
-		name = cand[0].Manifest.Family
+	m := cand.manifest()
+	if name == "" && m != nil {
+		name = m.Family
 	}
 	var f *family.Family
 	if name != "" {
@@ -117,13 +189,8 @@ func compareOptions(name string, base, cand []runs.Run) (bench.Options, error) {
 		}
 	}
 	var measured map[string]float64
-	if len(cand) > 0 {
-		measured = floors.Cells(cand[0].Manifest)
+	if m != nil {
+		measured = floors.Cells(*m)
 	}
-	o := session.BenchOptions(f, measured)
-	if len(base) > 0 && len(cand) > 0 {
-		empty := &bench.Result{}
-		o.Differs = session.Unlike(&session.RowSet{Run: &base[0], Result: empty}, &session.RowSet{Run: &cand[0], Result: empty})
-	}
-	return o, nil
+	return session.ArmOptions(session.BenchOptions(f, measured), base.sets, cand.sets), nil
 }

@@ -2,10 +2,12 @@ package measure
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 
+	"kdapilot/cmd/kdapilot/live"
 	"kdapilot/engine/bench"
 	"kdapilot/engine/repo"
 	"kdapilot/engine/runs"
@@ -15,33 +17,40 @@ import (
 	"kdapilot/probes/worktree"
 )
 
-// Clean is a run in a checkout that nobody has touched.
+// Clean is what to run in a checkout that nobody has touched.
 type Clean struct {
-	// Worktree is the task's; the run is kept there. Commit is what is checked
+	// Worktree is the task's; the runs are kept there. Commit is what is checked
 	// out.
 	Worktree, Commit string
 	Preset           string
-	Argv             []string
 	GPU              int
-	// Arm labels the run: control or verify.
-	Arm string
+	// Arm labels the runs: control or verify. Repeats is how many there are.
+	Arm     string
+	Repeats int
+}
+
+// Kept is a run that was kept, with its rows; Result is nil when it has none.
+type Kept struct {
+	Run    runs.Run      `json:"run"`
+	Result *bench.Result `json:"result"`
 }
 
 // RunClean runs a preset in a detached checkout of a commit, beside the
-// worktree, and takes the checkout away again. The run's folder is moved into
-// the worktree, where the cockpit lists it.
-func (d *Driver) RunClean(ctx context.Context, c Clean) (runs.Run, *bench.Result, error) {
+// worktree, and takes the checkout away again. The run folders are moved into
+// the worktree, where the cockpit lists them. After an error those that were
+// kept so far are given too.
+func (d *Driver) RunClean(ctx context.Context, c Clean) ([]Kept, error) {
 	tmp, err := os.MkdirTemp("", "kdapilot-"+c.Arm+"-")
 	if err != nil {
-		return runs.Run{}, nil, fmt.Errorf("%s: %w", c.Arm, err)
+		return nil, fmt.Errorf("%s: %w", c.Arm, err)
 	}
 	defer os.Remove(tmp)
 	tree := filepath.Join(tmp, filepath.Base(c.Worktree))
 	git := gitrepo.Git{}
 	if err := git.AddWorktree(ctx, c.Worktree, tree, "", c.Commit); err != nil {
-		return runs.Run{}, nil, fmt.Errorf("%s: %w", c.Arm, err)
+		return nil, fmt.Errorf("%s: %w", c.Arm, err)
 	}
-	r, res, err := d.runIn(ctx, c, tree)
+	kept, err := d.runIn(ctx, c, tree)
 	if s := d.open[tree]; s != nil {
 		s.Close()
 		delete(d.open, tree)
@@ -49,19 +58,36 @@ func (d *Driver) RunClean(ctx context.Context, c Clean) (runs.Run, *bench.Result
 	if cleanErr := dropTree(context.WithoutCancel(ctx), git, c.Worktree, tree); err == nil {
 		err = cleanErr
 	}
-	return r, res, err
+	return kept, err
 }
 
-func (d *Driver) runIn(ctx context.Context, c Clean, tree string) (runs.Run, *bench.Result, error) {
+func (d *Driver) runIn(ctx context.Context, c Clean, tree string) ([]Kept, error) {
 	if err := furnish(c.Worktree, tree); err != nil {
-		return runs.Run{}, nil, err
+		return nil, err
 	}
 	s, err := d.session(ctx, tree)
 	if err != nil {
-		return runs.Run{}, nil, err
+		return nil, err
 	}
+	var out []Kept
+	for i := range c.Repeats {
+		if ctx.Err() != nil {
+			return out, fmt.Errorf("%w before run %d of %d", ErrStopped, i+1, c.Repeats)
+		}
+		one, err := d.oneClean(ctx, s, c)
+		if one.Run.ID != "" {
+			out = append(out, one)
+		}
+		if err != nil {
+			return out, err
+		}
+	}
+	return out, nil
+}
+
+func (d *Driver) oneClean(ctx context.Context, s *live.Session, c Clean) (Kept, error) {
 	j := job{
-		start: session.StartRun{Preset: c.Preset, Argv: c.Argv, GPU: c.GPU, Arm: c.Arm},
+		start: session.StartRun{Preset: c.Preset, GPU: c.GPU, Arm: c.Arm},
 		limit: d.limit(s.Snapshot(), c.Preset),
 		started: func(id runs.ID) error {
 			d.Say("%s in a clean checkout of %.9s: run %s", c.Arm, c.Commit, id)
@@ -69,16 +95,19 @@ func (d *Driver) runIn(ctx context.Context, c Clean, tree string) (runs.Run, *be
 		},
 	}
 	r, err := j.do(ctx, s)
-	if err != nil {
-		return r, nil, err
+	if r.ID == "" {
+		return Kept{}, err
 	}
-	res := s.Snapshot().Results[r.ID]
+	out := Kept{Run: r, Result: s.Snapshot().Results[r.ID]}
 	to := filepath.Join(run.Folder(c.Worktree), string(r.ID))
-	if err := keep(r.Dir, to); err != nil {
-		return r, res, fmt.Errorf("keeping run %s: %w", r.ID, err)
+	if keepErr := keep(r.Dir, to); keepErr != nil {
+		return out, errors.Join(err, fmt.Errorf("keeping run %s: %w", r.ID, keepErr))
 	}
-	r.Dir = to
-	return r, res, nil
+	out.Run.Dir = to
+	if err == nil && r.State == runs.Failed {
+		err = fmt.Errorf("%w: run %s: %s", ErrNotStarted, r.ID, why(&r))
+	}
+	return out, err
 }
 
 // keep copies a closed run folder, which may lie on another file system.
@@ -131,6 +160,9 @@ func write(path string, b []byte) error {
 // beside the tracked files goes with it, a changed tracked file does not.
 func dropTree(ctx context.Context, git gitrepo.Git, host, tree string) error {
 	r := git.Snapshot(ctx, tree, "")
+	if r.State != repo.Worktree || !r.FilesKnown {
+		return fmt.Errorf("the clean checkout %s is left: whether the run changed files is not known: %s", tree, r.Why)
+	}
 	for _, f := range r.Dirty() {
 		if f.Change != repo.Untracked {
 			return fmt.Errorf("the clean checkout %s is left: the run changed %s", tree, f.Path)
