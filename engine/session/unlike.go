@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"kdapilot/engine/bench"
+	"kdapilot/engine/runs"
 )
 
 // UnlikeArms names the fields in which the runs of two arms differ such that
@@ -119,7 +120,7 @@ func Unlike(b, c *RowSet) []string {
 		return out
 	}
 	mb, mc := &b.Run.Manifest, &c.Run.Manifest
-	if len(mb.GPUs) > 0 && len(mc.GPUs) > 0 && (mb.GPUs[0].Index != mc.GPUs[0].Index || mb.GPUs[0].ID != mc.GPUs[0].ID) {
+	if len(mb.GPUs) > 0 && len(mc.GPUs) > 0 && otherDevice(mb.GPUs[0], mc.GPUs[0]) {
 		out = append(out, fmt.Sprintf("device: GPU %d %s and GPU %d %s", mb.GPUs[0].Index, mb.GPUs[0].ID, mc.GPUs[0].Index, mc.GPUs[0].ID))
 	}
 	if mb.Simulated != mc.Simulated {
@@ -142,6 +143,12 @@ func Unlike(b, c *RowSet) []string {
 		}
 	}
 	return out
+}
+
+// otherDevice tells two devices apart. An id that the tools did not give says
+// nothing.
+func otherDevice(a, b runs.GPU) bool {
+	return a.Index != b.Index || a.ID != "" && b.ID != "" && a.ID != b.ID
 }
 
 // perfLevel is the clock policy during a run, "" when it was not seen.
