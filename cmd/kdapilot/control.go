@@ -80,8 +80,8 @@ func newVerify(s streams) *cobra.Command {
 		Long: `verify checks HEAD out beside the worktree, runs the preset there and says what
 the run is worth. CLAIM is what compare takes as a side: logs, CSV, JSON lines or
 run folders, separated by commas. A cell that is slower than claimed, missing or
-failed is a claim that does not hold; one run decides nothing about a time, --n 5
-does. Capsules can not be verified yet.
+failed is a claim that does not hold; a time that was run once, there or here,
+decides nothing: --n 5 does. Capsules can not be verified yet.
 
 Exit status: that of the three-way truth (0 pass, 1 red, 2 not proven, 3
 incomplete); with CLAIM: 1 not borne out, 2 undecided, 3 cells missing or not

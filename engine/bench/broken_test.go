@@ -71,3 +71,18 @@ func TestCellMissingFromOneRunIsAHole(t *testing.T) {
 		}
 	}
 }
+
+// A single run proves nothing, however many the other side has.
+func TestSingleRunAgainstManyIsABand(t *testing.T) {
+	arm := func(n int, us float64) (a Arm) {
+		for i := range n {
+			a.Runs = append(a.Runs, []Row{{Key: "a", Status: Pass, US: Of(us + float64(i%3)/10)}})
+		}
+		return a
+	}
+	for _, c := range []Comparison{Compare(arm(9, 100), arm(1, 80), Options{}), Compare(arm(1, 100), arm(9, 80), Options{})} {
+		if x := c.Cells[0]; x.Verdict != Undecided || x.Method != "band" || x.Band != "outside faster" || c.Verdict.ExitCode() != 2 {
+			t.Errorf("n %d/%d: %s by %s, %s: %s", x.NBase, x.NCand, x.Verdict, x.Method, x.Band, c.Verdict)
+		}
+	}
+}

@@ -262,7 +262,7 @@ func (c *comparer) measure(p *pair, out *Cell) {
 	shift, lo, hi, ok := c.rank.hodgesLehmann(p.base.logs, p.cand.logs, c.opt.Alpha)
 	out.Ratio = Of(math.Exp(shift))
 	out.Floor = c.floor(p, out.BaseMedian.V)
-	if nb == 1 && nc == 1 {
+	if nb == 1 || nc == 1 { // whatever the other side has: a single process proves nothing
 		out.Method = "band"
 		return
 	}

@@ -99,7 +99,7 @@ type Cell struct {
 	// U is the Mann–Whitney statistic of the base sample.
 	U Num `json:"u_base"`
 	// Method names interval and test: "exact" (or "normal" beyond 30 a side),
-	// "pooled-t" below five repeats, "band" for single runs, "" without a delta.
+	// "pooled-t" below five repeats, "band" when a side has a single run, "" without a delta.
 	Method string `json:"method"`
 	// Floor is the fraction below which a change does not count here.
 	Floor float64 `json:"floor"`
