@@ -38,16 +38,25 @@ func typed(text string) string {
 	return ""
 }
 
+// notTaken stands on a gate that cleared what was typed.
+const notTaken = "not taken: "
+
 // say types a phrase at an open gate until it stands there. A busy machine hands
 // several keys over at once and the gate, rightly, takes that for no hand; a
-// person then types again, and so does this.
+// person then types again, and so does this. What was typed never goes without
+// a word.
 func (p *place) say(s *screen.Term, want string) {
 	p.t.Helper()
 	for range 6 {
 		s.Rest(quiet)
 		s.Type(want)
-		if within(s, time.Second, func(text string) bool { return typed(text) == want }) {
+		within(s, 5*time.Second, func(text string) bool { return typed(text) == want || strings.Contains(text, notTaken) })
+		text := s.Text()
+		if typed(text) == want {
 			return
+		}
+		if typed(text) == "" && !strings.Contains(text, notTaken) {
+			p.t.Fatalf("what was typed is gone and nothing says why:\n%s", text)
 		}
 		s.Rest(quiet)
 		for range len(typed(s.Text())) {

@@ -97,7 +97,7 @@ func TestBothGatesAndALoopAndARun(t *testing.T) {
 		t.Fatalf("%d seals", n)
 	}
 	s.Keys("S")
-	s.Wait("gate 2: loop start", "rocm-kda-base/fa-demo")
+	s.Wait("gate 2: loop start", "what must hold") // the name of the base stands in the header too
 	s.Rest(600 * time.Millisecond)
 	s.Type("rocm-kda-base/fa-demo")
 	s.Keys("\r")
