@@ -1,6 +1,8 @@
 package bench
 
 import (
+	"fmt"
+	"math"
 	"strings"
 	"testing"
 )
@@ -83,6 +85,52 @@ func TestSingleRunAgainstManyIsABand(t *testing.T) {
 	for _, c := range []Comparison{Compare(arm(9, 100), arm(1, 80), Options{}), Compare(arm(1, 100), arm(9, 80), Options{})} {
 		if x := c.Cells[0]; x.Verdict != Undecided || x.Method != "band" || x.Band != "outside faster" || c.Verdict.ExitCode() != 2 {
 			t.Errorf("n %d/%d: %s by %s, %s: %s", x.NBase, x.NCand, x.Verdict, x.Method, x.Band, c.Verdict)
+		}
+	}
+}
+
+// One slower cell of many is what chance makes: the whole is undecided, unless
+// the cell is firmly slower or there are too many of them.
+func TestFewSlowerCellsOfManyAreChance(t *testing.T) {
+	arms := func(cells, slower int, by float64, n int) (base, cand Arm) {
+		for i := range n {
+			var b, k []Row
+			for c := range cells {
+				us := 1000 + 0.3*float64((i*7+c)%n)
+				b = append(b, Row{Key: fmt.Sprint(c), Status: Pass, US: Of(us)})
+				if c < slower {
+					us *= by
+				}
+				k = append(k, Row{Key: fmt.Sprint(c), Status: Pass, US: Of(us)})
+			}
+			base.Runs, cand.Runs = append(base.Runs, b), append(cand.Runs, k)
+		}
+		return base, cand
+	}
+	for _, tt := range []struct {
+		cells, slower int
+		by            float64
+		n             int
+		want          CompareVerdict
+	}{
+		{110, 1, 1.01, 5, VerdictUndecided},
+		{110, 1, 1.03, 5, VerdictSlower},  // beyond the band of any node
+		{110, 9, 1.01, 5, VerdictSlower},  // too many for chance
+		{110, 1, 1.01, 10, VerdictSlower}, // survives Holm
+		{3, 3, 1.01, 5, VerdictSlower},
+		{1, 1, 1.01, 5, VerdictSlower},
+	} {
+		b, k := arms(tt.cells, tt.slower, tt.by, tt.n)
+		if c := Compare(b, k, Options{}); c.Verdict != tt.want || c.Overall.Losses != tt.slower {
+			t.Errorf("%+v: %s (%s)", tt, c.Verdict, c.Why)
+		}
+	}
+	for _, tt := range []struct {
+		n, k int
+		p, w float64
+	}{{1, 1, 0.025, 0.025}, {2, 1, 0.5, 0.75}, {110, 0, 0.025, 1}, {110, 7, 0.025, 0.0226}} {
+		if got := upperTail(tt.n, tt.k, tt.p); math.Abs(got-tt.w) > 5e-3 {
+			t.Errorf("upperTail(%d, %d, %g) = %g, want %g", tt.n, tt.k, tt.p, got, tt.w)
 		}
 	}
 }

@@ -147,7 +147,7 @@ func (c *comparer) overall(cells []Cell) (CompareVerdict, string) {
 	if len(cells) == 0 {
 		return VerdictIncomplete, "no cell on either side"
 	}
-	var n tally
+	n := tally{alpha: c.opt.Alpha}
 	for i, p := range c.pairs {
 		n.add(p, &cells[i])
 	}
@@ -158,14 +158,24 @@ func (c *comparer) overall(cells []Cell) (CompareVerdict, string) {
 type tally struct {
 	faster, slower, same, undecided, open, holes, broken int
 	firstHole, firstBroken, firstSlower                  string
+	// tested are the cells with an interval; firm are slower cells that stand by
+	// themselves.
+	tested, firm int
+	alpha        float64
 }
 
 func (n *tally) add(p *pair, cell *Cell) {
+	if cell.CI95 != nil {
+		n.tested++
+	}
 	switch cell.Verdict {
 	case Faster:
 		n.faster++
 	case Slower:
 		n.slower++
+		if cell.PHolm.OK && cell.PHolm.V <= n.alpha || cell.Ratio.V > 1+Shared().Rel {
+			n.firm++
+		}
 		if n.firstSlower == "" {
 			n.firstSlower = cell.Key
 		}
@@ -189,11 +199,32 @@ func (n *tally) add(p *pair, cell *Cell) {
 	}
 }
 
+// byChance: there are slower cells, none stands by itself, and so few are found
+// among that many cells when nothing has changed.
+func (n *tally) byChance() bool {
+	return n.slower > 0 && n.firm == 0 && upperTail(n.tested, n.slower, n.alpha/2) > n.alpha
+}
+
+// upperTail is the probability of at least k hits in n independent tries of
+// probability p each.
+func upperTail(n, k int, p float64) float64 {
+	sum, term := 0.0, math.Pow(1-p, float64(n)) // of exactly i hits
+	for i := range k {
+		sum += term
+		term *= float64(n-i) / float64(i+1) * p / (1 - p)
+	}
+	return max(0, 1-sum)
+}
+
 func (n *tally) word(cells int) (CompareVerdict, string) {
 	counts := fmt.Sprintf("%d cells: %d faster, %d slower, %d same, %d undecided, %d without a delta", cells, n.faster, n.slower, n.same, n.undecided, n.holes)
 	switch {
 	case n.broken > 0:
 		return VerdictFailed, fmt.Sprintf("the candidate fails %d cell(s) that the base passes, first %s; %s", n.broken, n.firstBroken, counts)
+	case n.holes > 0 && n.byChance():
+		return VerdictIncomplete, fmt.Sprintf("%s; first %s", counts, n.firstHole)
+	case n.byChance():
+		return VerdictUndecided, fmt.Sprintf("%s; chance alone makes that many slower of %d, none beyond %.0f %% or after Holm's correction: run more", counts, n.tested, 100*Shared().Rel)
 	case n.slower > 0 && n.faster > 0:
 		return VerdictMixed, fmt.Sprintf("%s; first slower %s", counts, n.firstSlower)
 	case n.slower > 0:
