@@ -256,6 +256,9 @@ func readStatus(s string) (claimed, deferred bool) {
 	return false, false
 }
 
+// CriterionIDs returns the criterion ids that a table cell names, in its order.
+func CriterionIDs(cell string) []string { return reACs2.FindAllString(cell, maxCriteria) }
+
 // finish works out what follows from the rows.
 func (p *trackerParser) finish() {
 	t := &p.t
@@ -266,7 +269,7 @@ func (p *trackerParser) finish() {
 		if len(r.Cells) == 0 {
 			continue
 		}
-		for _, id := range reACs2.FindAllString(r.Cells[0], maxCriteria) {
+		for _, id := range CriterionIDs(r.Cells[0]) {
 			if !verified[id] && len(t.VerifiedACs) < maxCriteria {
 				verified[id] = true
 				t.VerifiedACs = append(t.VerifiedACs, id)
@@ -278,7 +281,7 @@ func (p *trackerParser) finish() {
 		switch {
 		case a.Claimed:
 			t.ActiveCompleted++
-			for _, id := range reACs2.FindAllString(a.AC, maxCriteria) {
+			for _, id := range CriterionIDs(a.AC) {
 				claimed[id] = true
 			}
 		case !a.Deferred:
