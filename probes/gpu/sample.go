@@ -18,10 +18,19 @@ import (
 func (p Probe) Sample(ctx context.Context) ([]Reading, fact.Origin) {
 	devices, origin := p.Scan(ctx)
 	users, known := p.users(ctx, devices)
+	out := p.readings(ctx, devices)
+	for i := range out {
+		out[i].Processes, out[i].ProcessesKnown = users[out[i].Index], known
+	}
+	return out, origin
+}
+
+// readings are clocks, power, temperature and load, without the processes.
+func (p Probe) readings(ctx context.Context, devices []Device) []Reading {
 	out := make([]Reading, 0, len(devices))
 	fromSysfs := false
 	for _, d := range devices {
-		s := Reading{Index: d.Index, At: p.now(), Processes: users[d.Index], ProcessesKnown: known}
+		s := Reading{Index: d.Index, At: p.now()}
 		if dir := p.drm(d); dir != "" {
 			p.sysfs(dir, &s)
 			fromSysfs = true
@@ -31,7 +40,7 @@ func (p Probe) Sample(ctx context.Context) ([]Reading, fact.Origin) {
 	if len(devices) > 0 && !fromSysfs {
 		p.smi(ctx, out)
 	}
-	return out, origin
+	return out
 }
 
 // Sample reads this host once; see Probe.Sample.
@@ -205,7 +214,8 @@ func Samples(ctx context.Context, gpus []runs.GPU) ([]runs.GPUSample, error) {
 
 // Samples is Samples on the host that p looks at.
 func (p Probe) Samples(ctx context.Context, gpus []runs.GPU) ([]runs.GPUSample, error) {
-	all, origin := p.Sample(ctx)
+	devices, origin := p.Scan(ctx)
+	all := p.readings(ctx, devices)
 	var out []runs.GPUSample
 	for _, g := range gpus {
 		for _, r := range all {

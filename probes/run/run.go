@@ -31,6 +31,9 @@ const (
 	StdoutFile   = "stdout.log"
 	StderrFile   = "stderr.log"
 	RowsFile     = "rows.jsonl"
+	// SamplesFile holds how the GPUs stood, one runs.GPUSample a line, as the run
+	// went on.
+	SamplesFile = "samples.jsonl"
 	// SupervisorLog holds what the supervisor itself had to say.
 	SupervisorLog = "supervisor.log"
 	cancelFile    = "cancel.json"

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -43,7 +44,7 @@ func testGuard() Guard {
 		return Guard{}
 	}
 	clock := 2100.0
-	return Guard{Every: 50 * time.Millisecond, Sample: func(_ context.Context, gpus []runs.GPU) ([]runs.GPUSample, error) {
+	return Guard{Every: 50 * time.Millisecond, SampleEvery: 20 * time.Millisecond, Sample: func(_ context.Context, gpus []runs.GPU) ([]runs.GPUSample, error) {
 		if name == "broken" {
 			return nil, errors.New("no tool")
 		}
@@ -357,6 +358,12 @@ func TestForeignProcesses(t *testing.T) {
 		}
 		if name != "miner" {
 			continue
+		}
+		if lines := strings.Count(read(t, r.Dir, SamplesFile), "\n"); lines != len(r.Result.Samples) {
+			t.Errorf("%d lines of samples, %d in the result", lines, len(r.Result.Samples))
+		}
+		if !slices.ContainsFunc(r.Result.Files, func(h runs.Hashed) bool { return h.Path == SamplesFile }) {
+			t.Errorf("the samples file is not bound by the result: %v", r.Result.Files)
 		}
 		if least, most, ok := r.Result.Clock(); !ok || least < 2100 || most < least {
 			t.Errorf("clock %v..%v %v", least, most, ok)

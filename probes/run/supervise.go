@@ -61,7 +61,7 @@ func SuperviseGuarded(dir string, guard Guard) error {
 	if _, err := os.Lstat(filepath.Join(dir, ResultFile)); err == nil {
 		return fmt.Errorf("%s: %w", dir, ErrFinal)
 	}
-	s := &supervisor{dir: dir, m: m, cancel: cancel, guard: &watchman{g: guard, gpus: m.GPUs}}
+	s := &supervisor{dir: dir, m: m, cancel: cancel, guard: &watchman{g: guard, gpus: m.GPUs, dir: dir}}
 	s.status = runs.Status{State: runs.Queued, Why: "starting", Supervisor: self(), Place: here()}
 	if s.locks, err = inheritedLocks(m); err != nil {
 		return err
@@ -88,6 +88,7 @@ func (s *supervisor) run() runs.Result {
 	}
 	before := s.listCaptures()
 	s.guard.look("before")
+	s.guard.sample("before")
 	queued := time.Since(began)
 	child, err := s.start()
 	if err != nil {
@@ -98,6 +99,8 @@ func (s *supervisor) run() runs.Result {
 	res := s.wait(child, started)
 	relieve()
 	s.guard.look("after")
+	s.guard.sample("after")
+	s.guard.close()
 	s.guard.report(&res)
 	res.QueuedSeconds = queued.Seconds()
 	res.Captured, res.Stale, err = s.capture(before, started)
