@@ -50,13 +50,8 @@ func leftOn(raw []byte) []string {
 			left = append(left, "mode "+n+" "+is)
 		}
 	}
-	for what, pair := range map[string][2]string{
-		"modifyOtherKeys":  {"\x1b[>4;2m", "\x1b[>4m"},
-		"alternate screen": {"\x1b[?1049h", "\x1b[?1049l"},
-	} {
-		if on := bytes.LastIndex(raw, []byte(pair[0])); on >= 0 && bytes.LastIndex(raw, []byte(pair[1])) < on {
-			left = append(left, what)
-		}
+	if on := bytes.LastIndex(raw, []byte("\x1b[>4;2m")); on >= 0 && !bytes.Contains(raw[on:], []byte("\x1b[>4m")) && !bytes.Contains(raw[on:], []byte("\x1b[>4;0m")) {
+		left = append(left, "modifyOtherKeys")
 	}
 	depth := 0 // the keyboard protocol is a stack
 	for _, m := range keyboardStack.FindAllSubmatch(raw, -1) {
@@ -78,10 +73,12 @@ func leftOn(raw []byte) []string {
 
 func TestLeftOnSeesWhatIsLeft(t *testing.T) {
 	for raw, want := range map[string]int{
-		"\x1b[?1049h\x1b[?25l\x1b[?2004h":                          4, // the alternate screen counts twice
+		"\x1b[?1049h\x1b[?25l\x1b[?2004h":                          3,
 		"\x1b[?1049h\x1b[?25l\x1b[?1049l\x1b[?25h":                 0,
 		"\x1b[?1000;1006h\x1b[?1000l":                              1,
 		"\x1b[?25h\x1b[?25l":                                       1,
+		"\x1b[>4;2m\x1b[>4;0m":                                     0,
+		"\x1b[>4m\x1b[>4;2m":                                       1,
 		"\x1b[>1u":                                                 1,
 		"\x1b[?2004h\x1b[?2004l\x1b[?1004h\x1b[?1004l\x1b[?7l":     1,
 		"\x1b[>4;2m\x1b[>4m\x1b[>1u\x1b[<1u\x1b[?2026h\x1b[?2026l": 0,
@@ -111,11 +108,36 @@ func TestTheShellGetsItsTerminalBack(t *testing.T) {
 		s.Ended()
 		restored(t, s)
 		raw := string(s.Raw())
-		was, is := regexp.MustCompile(`was (\S+) was`).FindStringSubmatch(raw), regexp.MustCompile(`is (\S+) is`).FindStringSubmatch(raw)
-		if was == nil || is == nil || was[1] != is[1] {
-			t.Errorf("%s: line settings were %v, are %v", how, was, is)
+		if was, is := lineSettings(raw, "was"), lineSettings(raw, "is"); was == "" || is != was {
+			t.Errorf("%s: line settings were %q, are %q", how, was, is)
 		}
 	}
+}
+
+// A killed cockpit can restore nothing; reset-terminal does it afterwards.
+func TestResetTerminalAfterAKill(t *testing.T) {
+	t.Parallel()
+	p := scratch(t)
+	s := p.start(screen.Options{Argv: []string{"sh", "-c", `stty sane; echo "was $(stty -g) was"; "$0" "$1"; "$0" reset-terminal; echo "is $(stty -g) is"`, binary, p.tree}})
+	s.Wait("round 3/12", "attention")
+	if err := syscall.Kill(childOf(t, s.PID()), syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	s.Ended()
+	restored(t, s)
+	raw := string(s.Raw())
+	was, is := lineSettings(raw, "was"), lineSettings(raw, "is")
+	if was == "" || is != was {
+		t.Errorf("line settings were %q, are %q", was, is)
+	}
+}
+
+// lineSettings are what stty -g printed between two words.
+func lineSettings(raw, word string) string {
+	if m := regexp.MustCompile(word + ` (\S+) ` + word).FindStringSubmatch(raw); m != nil {
+		return m[1]
+	}
+	return ""
 }
 
 // childOf is the one child of a process.
