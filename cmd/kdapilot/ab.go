@@ -141,6 +141,9 @@ func sequence(ctx context.Context, d *measure.Driver, f abFlags, kind interleave
 		if q.Kind != kind {
 			return none, exitWith(exitUsage, "sequence %s is of kind %s", q.ID, q.Kind)
 		}
+		if q.ID != f.resume || q.Cand.Worktree != cand {
+			return none, exitWith(exitConfig, "sequence %s in %s says it is %s of %s: was it copied?", f.resume, cand, q.ID, q.Cand.Worktree)
+		}
 		return q, nil
 	}
 	if f.base == "" {

@@ -10,6 +10,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"time"
@@ -212,6 +213,12 @@ func (d *Driver) Run(ctx context.Context, q *interleave.Sequence) error {
 		return err
 	}
 	defer release()
+	// Another process may have gone on with it before we held it.
+	if now, err := Load(q.Cand.Worktree, q.ID); err == nil {
+		*q = now
+	} else if !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
 	if err := save(q); err != nil {
 		return err
 	}

@@ -1,0 +1,97 @@
+package measure
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"kdapilot/engine/bench"
+	"kdapilot/engine/interleave"
+	"kdapilot/engine/runs"
+	"kdapilot/engine/session"
+)
+
+func TestRunsThatDoNotCount(t *testing.T) {
+	ok := runs.Run{ID: "ok", State: runs.Ended, Result: &runs.Result{}}
+	beside := runs.Run{ID: "beside", State: runs.Ended, Result: &runs.Result{Foreign: []runs.Foreign{{GPU: 2, PID: 77, Command: "miner", When: "during"}}}}
+	silent := runs.Run{ID: "silent", State: runs.Ended}
+	snap := &session.Snapshot{Runs: []runs.Run{ok, beside, silent}, Sets: []session.RowSet{
+		{ID: "ok", Run: &ok, Result: &bench.Result{}}, {ID: "beside", Run: &beside, Result: &bench.Result{}},
+	}}
+	for _, tt := range []struct {
+		id     runs.ID
+		why    string
+		counts bool
+	}{
+		{"ok", "", true},
+		{"beside", "process 77 miner used GPU 2 during the run", false},
+		{"silent", "no rows", true},
+		{"gone", "folder is gone", true},
+	} {
+		set, why, counts := setOf(snap, interleave.Step{Run: tt.id, Done: true})
+		if (set == nil) != (tt.why != "") || !strings.Contains(why, tt.why) || counts != tt.counts {
+			t.Errorf("%s: %v %q %v", tt.id, set, why, counts)
+		}
+	}
+}
+
+// A run that was started just before a kill is found by its label; one that did
+// not come to its end is made again.
+func TestRunsOfAStepAreFound(t *testing.T) {
+	snap := &session.Snapshot{Runs: []runs.Run{
+		{ID: "r3", State: runs.Running, Manifest: runs.Manifest{Sequence: "a/2"}},
+		{ID: "r2", State: runs.Cancelled, Manifest: runs.Manifest{Sequence: "a/1"}},
+		{ID: "r1", State: runs.Ended, Manifest: runs.Manifest{Sequence: "a/1"}},
+		{ID: "r0", State: runs.Lost},
+	}}
+	if got := left(snap, "a/2"); got != "r3" || !going(snap, got) {
+		t.Errorf("%q", got)
+	}
+	if got := left(snap, "a/1"); got != "r2" || going(snap, got) {
+		t.Errorf("%q", got)
+	}
+	if got := left(snap, "b/1"); got != "" || going(snap, got) || going(snap, "r0") {
+		t.Errorf("%q", got)
+	}
+}
+
+func TestSequencesOnDisk(t *testing.T) {
+	tree := t.TempDir()
+	side := interleave.Side{Worktree: tree, Head: "1"}
+	q := interleave.New("x-1", interleave.AB, side, side, 2, 1, time.Now())
+	if err := save(&q); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := Load(tree, "x-1"); err != nil || len(got.Steps) != 4 {
+		t.Errorf("%+v %v", got, err)
+	}
+	for _, id := range []string{"../x-1", "", ".", "none"} {
+		if _, err := Load(tree, id); err == nil {
+			t.Errorf("%q is loaded", id)
+		}
+	}
+	release, err := hold(&q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := hold(&q); !errors.Is(err, ErrHeld) {
+		t.Errorf("held twice: %v", err)
+	}
+	release()
+	release, err = hold(&q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	release()
+	// A link in the place of the lock is not followed.
+	q.ID = "x-2"
+	if err := os.Symlink(filepath.Join(tree, "elsewhere"), File(tree, "x-2")+".lock"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := hold(&q); err == nil {
+		t.Error("a link was followed")
+	}
+}
