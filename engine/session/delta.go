@@ -20,6 +20,8 @@ type Pairing struct {
 	Locked string
 	// Options are those of the task; see BenchOptions.
 	Options bench.Options
+	// Required gives the cells that a preset has to print, nil when nobody says.
+	Required func(preset string) []string
 }
 
 // BenchOptions are how rows of a family are compared: its bar, its regimes, and
@@ -68,6 +70,9 @@ func Compare(p Pairing) *Delta {
 		bases, cands = []*RowSet{base}, []*RowSet{cand}
 	}
 	o := ArmOptions(p.Options, bases, cands)
+	if p.Required != nil && base.Run != nil && cand.Run != nil && base.Run.Manifest.Preset == cand.Run.Manifest.Preset {
+		o.Required = p.Required(cand.Run.Manifest.Preset)
+	}
 	d := &Delta{Base: base.ID, Cand: cand.ID, Picked: p.Base != "" || p.Cand != "", BaseSets: ids(bases), CandSets: ids(cands)}
 	d.Comparison = bench.Compare(arm(bases), arm(cands), o)
 	d.Trend = trendOf(p.Sets, d, o.Regime)

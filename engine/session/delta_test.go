@@ -206,3 +206,17 @@ func TestClockWords(t *testing.T) {
 		}
 	}
 }
+
+// Cells that neither side printed are holes when the family says they belong to
+// the preset.
+func TestCellsThatNobodyPrinted(t *testing.T) {
+	asked := ""
+	d := Compare(Pairing{Sets: story(), Locked: "base", Required: func(preset string) []string {
+		asked = preset
+		return []string{story()[0].Result.Rows[0].Key, "B9"}
+	}})
+	c := d.Comparison
+	if asked != "smoke" || c.Verdict != bench.VerdictIncomplete || len(c.Overall.Holes) != 1 || c.Overall.Holes[0].Key != "B9" {
+		t.Errorf("asked for %q: %s, holes %v", asked, c.Verdict, c.Overall.Holes)
+	}
+}

@@ -10,6 +10,7 @@ import (
 
 	"kdapilot/engine/bench"
 	"kdapilot/engine/fact"
+	"kdapilot/engine/family"
 	"kdapilot/engine/runs"
 	"kdapilot/engine/session"
 	"kdapilot/probes/floors"
@@ -177,7 +178,7 @@ func (s *Session) deltaOf(sets []session.RowSet) *session.Delta {
 	if len(sets) > 0 && sets[0].Run != nil {
 		measured = floors.Cells(sets[0].Run.Manifest)
 	}
-	p.Options = session.BenchOptions(snap.Family, measured)
+	p.Options, p.Required = session.BenchOptions(snap.Family, measured), s.required(snap.Family)
 	var key strings.Builder
 	fmt.Fprintf(&key, "%s %s %s %p %v", p.Base, p.Cand, p.Locked, snap.Family, measured)
 	for i := range sets {
@@ -187,6 +188,21 @@ func (s *Session) deltaOf(sets []session.RowSet) *session.Delta {
 		s.parsed.key, s.parsed.delta = key.String(), session.Compare(p)
 	}
 	return s.parsed.delta
+}
+
+// required gives the cells that the family says a preset prints; nil for one that
+// needs more than its name, such as a cell.
+func (s *Session) required(f *family.Family) func(preset string) []string {
+	if f == nil {
+		return nil
+	}
+	return func(preset string) []string {
+		c, err := f.Preset(preset, family.Params{Worktree: s.opt.Root, Variant: s.variant(*f)})
+		if err != nil {
+			return nil
+		}
+		return c.Expected
+	}
 }
 
 // stamp is the day and minute in a run id.

@@ -13,6 +13,7 @@ import (
 	"kdapilot/engine/runs"
 	"kdapilot/engine/session"
 	"kdapilot/probes/floors"
+	"kdapilot/probes/harness"
 	"kdapilot/probes/readfile"
 )
 
@@ -125,10 +126,15 @@ func setOf(snap *session.Snapshot, step interleave.Step) (set *session.RowSet, l
 	case r.Result != nil && len(r.Result.Foreign) > 0:
 		f := r.Result.Foreign[0]
 		return nil, fmt.Sprintf("contaminated: process %d %s used GPU %d %s the run", f.PID, f.Command, f.GPU, f.When), false
-	case set == nil || set.Result == nil:
+	case set != nil && set.Result != nil:
+		return set, "", true
+	}
+	// The cockpit reads the newest runs only; a long sequence has more.
+	_, sources, err := harness.LoadRuns("", []string{r.Dir}, harness.Options{})
+	if err != nil || len(sources) != 1 {
 		return nil, "it printed no rows", true
 	}
-	return set, "", true
+	return &session.RowSet{ID: string(r.ID), Label: r.Manifest.Preset, Run: r, Result: sources[0].Result}, "", true
 }
 
 func armOf(name string, side interleave.Side, sets []*session.RowSet) bench.Arm {

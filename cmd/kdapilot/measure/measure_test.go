@@ -17,8 +17,16 @@ import (
 func TestRunsThatDoNotCount(t *testing.T) {
 	ok := runs.Run{ID: "ok", State: runs.Ended, Result: &runs.Result{}}
 	beside := runs.Run{ID: "beside", State: runs.Ended, Result: &runs.Result{Foreign: []runs.Foreign{{GPU: 2, PID: 77, Command: "miner", When: "during"}}}}
-	silent := runs.Run{ID: "silent", State: runs.Ended}
-	snap := &session.Snapshot{Runs: []runs.Run{ok, beside, silent}, Sets: []session.RowSet{
+	silent := runs.Run{ID: "silent", State: runs.Ended, Dir: t.TempDir()}
+	old := runs.Run{ID: "old", State: runs.Ended, Dir: t.TempDir()} // too old for the cockpit to read
+	const log = "   B      S    H  Hkv    D dtype   causal kv_sp KVLayout                  Path                 | Status |   MaxErr   MinCos |   Time(us)   TFLOPS\n" +
+		"----\n" +
+		"   1   1024   16   16  128 bf16    causal     1 dense                                          |   PASS | 3.91e-03  0.99999 |      100.0      85.9\n" +
+		"All tests PASSED\n"
+	if err := os.WriteFile(filepath.Join(old.Dir, "stdout.log"), []byte(log), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	snap := &session.Snapshot{Runs: []runs.Run{ok, beside, silent, old}, Sets: []session.RowSet{
 		{ID: "ok", Run: &ok, Result: &bench.Result{}}, {ID: "beside", Run: &beside, Result: &bench.Result{}},
 	}}
 	for _, tt := range []struct {
@@ -29,6 +37,7 @@ func TestRunsThatDoNotCount(t *testing.T) {
 		{"ok", "", true},
 		{"beside", "process 77 miner used GPU 2 during the run", false},
 		{"silent", "no rows", true},
+		{"old", "", true},
 		{"gone", "folder is gone", true},
 	} {
 		set, why, counts := setOf(snap, interleave.Step{Run: tt.id, Done: true})
