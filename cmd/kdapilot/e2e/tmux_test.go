@@ -20,20 +20,20 @@ func TestGateInTmuxTellsTheHandFromSendKeys(t *testing.T) {
 		t.Skip("NOT TESTED: tmux is not installed")
 	}
 	p := world(t)
-	socket := filepath.Base(p.dir) + "-e2e"
+	socket := filepath.Join(p.dir, "tmux")
 	tmux := func(args ...string) {
 		t.Helper()
-		cmd := exec.Command("tmux", append([]string{"-L", socket, "-f", "/dev/null"}, args...)...)
+		cmd := exec.Command("tmux", append([]string{"-S", socket, "-f", "/dev/null"}, args...)...)
 		cmd.Env = p.env
 		if out, err := cmd.CombinedOutput(); err != nil {
 			t.Fatalf("tmux %v: %v\n%s", args, err, out)
 		}
 	}
 	tmux("new-session", "-d", "-x", "120", "-y", "40", binary, "demo", "--dir", filepath.Join(p.dir, "demo"))
-	t.Cleanup(func() { _ = exec.Command("tmux", "-L", socket, "kill-server").Run() })
+	t.Cleanup(func() { _ = exec.Command("tmux", "-S", socket, "kill-server").Run() })
 	tmux("set-option", "-g", "status", "off")
 	tmux("set-option", "-s", "escape-time", "20")
-	s := p.start(screen.Options{Argv: []string{"tmux", "-L", socket, "attach"}})
+	s := p.start(screen.Options{Argv: []string{"tmux", "-S", socket, "attach"}})
 	s.Wait("the plan waits for review")
 	s.Keys("o")
 	s.Wait("OPERATE")
