@@ -13,6 +13,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/google/renameio/v2"
@@ -101,6 +102,7 @@ type Driver struct {
 	Limit time.Duration
 
 	open map[string]*live.Session
+	pace pace
 }
 
 // Close ends what the driver opened.
@@ -259,7 +261,7 @@ func (d *Driver) step(ctx context.Context, q *interleave.Sequence, i int) error 
 		id:    step.Run, limit: d.limit(s.Snapshot(), q.Preset),
 		started: func(id runs.ID) error {
 			step.Run = id
-			d.Say("run %d of %d: %s  %s", i+1, len(q.Steps), step.Arm, id)
+			d.Say("run %d of %d: %s  %s%s", i+1, len(q.Steps), step.Arm, id, d.pace.words(len(q.Steps)-i))
 			return save(q)
 		},
 	}
@@ -275,7 +277,32 @@ func (d *Driver) step(ctx context.Context, q *interleave.Sequence, i int) error 
 		return fmt.Errorf("%w: run %s is %s: %s", ErrStopped, r.ID, r.State, why(&r))
 	}
 	step.Done = true
+	d.pace.add(&r)
 	return save(q)
+}
+
+// pace is how long the runs took so far.
+type pace struct {
+	n     int
+	spent time.Duration
+}
+
+func (p *pace) add(r *runs.Run) {
+	if r.Result != nil {
+		p.n, p.spent = p.n+1, p.spent+r.Result.Ended.Sub(r.Manifest.Started)
+	}
+}
+
+// words say how long so many runs will take, "" for less than a minute or before
+// one has ended.
+func (p *pace) words(left int) string {
+	if p.n == 0 {
+		return ""
+	}
+	if d := p.spent / time.Duration(p.n) * time.Duration(left); d >= time.Minute {
+		return ", about " + strings.TrimSuffix(d.Round(time.Minute).String(), "0s") + " left"
+	}
+	return ""
 }
 
 // left is the run of a step that was started by a process killed before it could

@@ -104,3 +104,17 @@ func TestSequencesOnDisk(t *testing.T) {
 		t.Error("a link was followed")
 	}
 }
+
+func TestPace(t *testing.T) {
+	var p pace
+	if got := p.words(9); got != "" {
+		t.Errorf("before the first run: %q", got)
+	}
+	at := time.Date(2026, 8, 21, 0, 0, 0, 0, time.UTC)
+	for _, m := range []int{10, 14} {
+		p.add(&runs.Run{Manifest: runs.Manifest{Started: at}, Result: &runs.Result{Ended: at.Add(time.Duration(m) * time.Minute)}})
+	}
+	if got := p.words(8); got != ", about 1h36m left" {
+		t.Errorf("%q", got)
+	}
+}
