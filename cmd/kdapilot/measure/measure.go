@@ -11,13 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
-	"path/filepath"
-	"strings"
 	"time"
-
-	"github.com/google/renameio/v2"
-	"golang.org/x/sys/unix"
 
 	"kdapilot/cmd/kdapilot/live"
 	"kdapilot/engine/fact"
@@ -25,8 +19,6 @@ import (
 	"kdapilot/engine/runs"
 	"kdapilot/engine/session"
 	"kdapilot/probes/gitrepo"
-	"kdapilot/probes/readfile"
-	"kdapilot/probes/run"
 )
 
 // Why a sequence did not come to its end. All can be resumed.
@@ -40,57 +32,6 @@ var (
 	// ErrHeld: another process is doing this sequence.
 	ErrHeld = errors.New("another process is at it")
 )
-
-// File is where a sequence is stored in the worktree of its candidate.
-func File(worktree, id string) string {
-	return filepath.Join(worktree, ".humanize", "kdapilot", "ab", id+".json")
-}
-
-// Load reads a stored sequence.
-func Load(worktree, id string) (interleave.Sequence, error) {
-	if filepath.Base(id) != id {
-		return interleave.Sequence{}, fmt.Errorf("sequence %q: expected an id", id)
-	}
-	path := File(worktree, id)
-	b, _, err := readfile.All(path, interleave.MaxSize)
-	if err != nil {
-		return interleave.Sequence{}, fmt.Errorf("sequence %s: %w", id, err)
-	}
-	return interleave.Parse(path, b)
-}
-
-func save(s *interleave.Sequence) error {
-	b, err := s.Encode()
-	if err != nil {
-		return err
-	}
-	path := File(s.Cand.Worktree, s.ID)
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		return fmt.Errorf("store sequence: %w", err)
-	}
-	if err := renameio.WriteFile(path, b, 0o644); err != nil {
-		return fmt.Errorf("store sequence: %w", err)
-	}
-	return nil
-}
-
-// hold keeps other processes from doing the same sequence until release is called
-// or this process ends.
-func hold(s *interleave.Sequence) (release func(), err error) {
-	path := File(s.Cand.Worktree, s.ID) + ".lock"
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		return nil, fmt.Errorf("sequence %s: %w", s.ID, err)
-	}
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|unix.O_NOFOLLOW, 0o600)
-	if err != nil {
-		return nil, fmt.Errorf("sequence %s: %w", s.ID, err)
-	}
-	if err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
-		_ = f.Close()
-		return nil, fmt.Errorf("sequence %s: %w", s.ID, ErrHeld)
-	}
-	return func() { _ = f.Close() }, nil
-}
 
 // Driver runs things in worktrees.
 type Driver struct {
@@ -281,30 +222,6 @@ func (d *Driver) step(ctx context.Context, q *interleave.Sequence, i int) error 
 	return save(q)
 }
 
-// pace is how long the runs took so far.
-type pace struct {
-	n     int
-	spent time.Duration
-}
-
-func (p *pace) add(r *runs.Run) {
-	if r.Result != nil {
-		p.n, p.spent = p.n+1, p.spent+r.Result.Ended.Sub(r.Manifest.Started)
-	}
-}
-
-// words say how long so many runs will take, "" for less than a minute or before
-// one has ended.
-func (p *pace) words(left int) string {
-	if p.n == 0 {
-		return ""
-	}
-	if d := p.spent / time.Duration(p.n) * time.Duration(left); d >= time.Minute {
-		return ", about " + strings.TrimSuffix(d.Round(time.Minute).String(), "0s") + " left"
-	}
-	return ""
-}
-
 // left is the run of a step that was started by a process killed before it could
 // store that; "" when there is none.
 func left(snap *session.Snapshot, label string) runs.ID {
@@ -341,57 +258,4 @@ func why(r *runs.Run) string {
 		return r.Result.Why
 	}
 	return r.Why
-}
-
-// job is one run to start, or to take up when it is still there, and to wait for.
-type job struct {
-	start   session.StartRun
-	id      runs.ID
-	limit   time.Duration
-	started func(runs.ID) error
-}
-
-// do gives the run as it ended. A stop of ctx, or the limit, which is counted
-// from when the command began, cancels it first.
-func (j job) do(ctx context.Context, s *live.Session) (runs.Run, error) {
-	id := j.id
-	if id == "" || !going(s.Snapshot(), id) {
-		reply, err := s.Do(context.WithoutCancel(ctx), j.start)
-		if err != nil {
-			return runs.Run{}, err
-		}
-		id = runs.ID(reply.ID)
-		if err := j.started(id); err != nil {
-			return runs.Run{}, err
-		}
-	}
-	stop, over := ctx.Done(), (<-chan time.Time)(nil)
-	late := false
-	for {
-		r := s.Snapshot().Run(id)
-		if r != nil && r.State == runs.Running && j.limit > 0 && over == nil && !late {
-			t := time.NewTimer(j.limit) // waiting for the GPU does not count
-			defer t.Stop()
-			over = t.C
-		}
-		if r != nil && r.State.Final() {
-			if late && r.State == runs.Cancelled {
-				return *r, fmt.Errorf("%w: run %s took more than %v", ErrTimeout, id, j.limit)
-			}
-			return *r, nil
-		}
-		select {
-		case <-stop:
-			stop = nil
-		case <-over:
-			over, late = nil, true
-		case <-s.Changed():
-			continue
-		case <-s.Events():
-			continue
-		}
-		if _, err := s.Do(context.WithoutCancel(ctx), session.CancelRun{ID: id}); err != nil && !errors.Is(err, run.ErrFinal) {
-			return runs.Run{}, fmt.Errorf("%w: %w", ErrStopped, err)
-		}
-	}
 }
