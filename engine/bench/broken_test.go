@@ -134,3 +134,27 @@ func TestFewSlowerCellsOfManyAreChance(t *testing.T) {
 		}
 	}
 }
+
+// The notes say what n would do, and do not call a measured floor unmeasured.
+func TestNotesNameFloorAndRunsNeeded(t *testing.T) {
+	arm := func(us float64) (a Arm) {
+		for i := range 5 {
+			var rows []Row
+			for c := range 110 {
+				rows = append(rows, Row{Key: fmt.Sprint(c), Status: Pass, US: Of(us + 0.1*float64((i+c)%5))})
+			}
+			a.Runs = append(a.Runs, rows)
+		}
+		return a
+	}
+	notes := func(o Options) string { return strings.Join(Compare(arm(100), arm(90), o).Notes, "\n") }
+	got := notes(Options{CellFloor: map[string]float64{"1": 0.01, "2": 0.01}})
+	for _, want := range []string{"measured floor for 2 of 110 cells, and never less than max(0.5", "with n=5 none of 110 can, 8 runs a side can"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("no %q in\n%s", want, got)
+		}
+	}
+	if got := notes(Options{}); !strings.Contains(got, "no measured floor: max(0.5") {
+		t.Errorf("without floors:\n%s", got)
+	}
+}

@@ -263,7 +263,11 @@ func (c *comparer) notes(cells []Cell) []string {
 		out = append(out, c.floorNote())
 	}
 	if n := c.failHolm(cells); n > 0 {
-		out = append(out, fmt.Sprintf("%d faster or slower cell(s) do not survive Holm's correction over all cells", n))
+		note := fmt.Sprintf("%d faster or slower cell(s) do not survive Holm's correction over all cells", n)
+		if tested := c.byChance(cells) / c.opt.Alpha; LeastP(least, least)*tested > c.opt.Alpha {
+			note += fmt.Sprintf(": with n=%d none of %.0f can, %d runs a side can", least, tested, runsForHolm(tested, c.opt.Alpha))
+		}
+		out = append(out, note)
 	}
 	if slices.ContainsFunc(cells, func(x Cell) bool { return slices.Contains(x.Flags, "bimodal") }) {
 		out = append(out, "some cells are bimodal: their median is between two states")
@@ -280,13 +284,32 @@ func (c *comparer) floorNote() string {
 			shared++
 		}
 	}
+	head, measured := "no measured floor: ", 0
+	for _, p := range c.pairs {
+		if c.opt.CellFloor[p.key] > 0 {
+			measured++
+		}
+	}
+	if measured > 0 {
+		head = fmt.Sprintf("measured floor for %d of %d cells, and never less than ", measured, len(c.pairs))
+	}
 	switch {
 	case shared == 0:
-		return fmt.Sprintf("no measured floor: max(0.5 %%, 0.11 us) because the repeats spread by only %.2g %%", 100*c.whole.spread())
+		return head + fmt.Sprintf("max(0.5 %%, 0.11 us) because the repeats spread by only %.2g %%", 100*c.whole.spread())
 	case quiet == 0:
-		return "no measured floor: max(2 %, 2 us), the band of a shared node"
+		return head + "max(2 %, 2 us), the band of a shared node"
 	}
-	return fmt.Sprintf("no measured floor: max(0.5 %%, 0.11 us) in %d quiet regime(s), max(2 %%, 2 us) in %d", quiet, shared)
+	return head + fmt.Sprintf("max(0.5 %%, 0.11 us) in %d quiet regime(s), max(2 %%, 2 us) in %d", quiet, shared)
+}
+
+// runsForHolm is the least n a side at which one of so many cells can survive
+// Holm's correction.
+func runsForHolm(tested, alpha float64) int {
+	n := minRank
+	for n < exactLimit && LeastP(n, n)*tested > alpha {
+		n++
+	}
+	return n
 }
 
 func (c *comparer) failHolm(cells []Cell) int {
