@@ -16,7 +16,8 @@ func detailLines(e *view.Env, l *loop.Loop, r *loop.Round, w int) []string {
 	b.review(l, r)
 	b.contract(&r.Contract)
 	b.summary(l, r)
-	b.kv("files", strings.Join(r.Files, " "))
+	b.times(l, r)
+	b.kv("files", or(strings.Join(r.Files, " "), "none"))
 	return b.out
 }
 
@@ -27,14 +28,17 @@ func (b *builder) review(l *loop.Loop, r *loop.Round) {
 	if r.Marker != "" {
 		s += "  ends with " + look.Strong.Paint(string(r.Marker))
 	}
-	if !r.Reviewed.IsZero() {
-		s += look.Dim.Paint("  " + view.Age(b.e.Now, r.Reviewed))
+	if k := kindWord(l, r); k != "-" {
+		s += look.Dim.Paint("  " + map[string]string{"code": "code review", "alignment": "full alignment check", "summary": "summary review"}[k])
 	}
-	b.kv("review", s)
+	b.kv("review", join(s, look.Dim.Paint(ago(b.e, r.Reviewed))))
+	if word == "open" && !l.ReviewStarted && alignment(l, r.N) {
+		b.text("", "its review will be a full alignment check", look.Dim)
+	}
 	if r.VerdictLine != "" {
 		b.text("", fmt.Sprintf("line %d: %s", r.VerdictLineNo, r.VerdictLine), look.Dim)
 		if r.VerdictLenient != "" && r.VerdictLenient != r.Verdict {
-			b.text("", "a person would read "+string(r.VerdictLenient)+" there", look.Warn)
+			b.text("", "a person would read "+string(r.VerdictLenient)+" there, Humanize does not", look.Warn)
 		}
 	}
 	if r.CouldNotRun != "" {
@@ -43,26 +47,34 @@ func (b *builder) review(l *loop.Loop, r *loop.Round) {
 	if s := r.ReviewStatus.Status; s == fact.Torn || s == fact.Unreadable {
 		b.text("", s.String()+": "+r.ReviewStatus.Why, look.Bad)
 	}
+	b.found(r)
+}
+
+// found are the findings and the counts that a review names by convention.
+func (b *builder) found(r *loop.Round) {
+	look := b.e.Look
 	for _, f := range r.Findings {
 		at := ""
 		if f.Path != "" {
-			at = fmt.Sprintf("  %s:%d", f.Path, f.From)
+			at = look.Dim.Paint(fmt.Sprintf("  %s:%d", f.Path, f.From))
 		}
-		b.text(look.Warn.Paint(f.Severity), f.Title+at, style.Token{})
+		b.kv(look.Warn.Paint(f.Severity), f.Title+at)
 	}
-	if f := foundWord(r); f != "" && len(r.Findings) == 0 {
+	if a := acWord(r); a != "-" {
+		b.kv("criteria", a+" met")
+	}
+	if f := foundWord(r); f != "-" && len(r.Findings) == 0 {
 		b.kv("found", f)
 	}
-	for _, x := range []struct{ label, value string }{{"blockers", r.CriticalBlockers}, {"to go", r.RemainingRounds}} {
-		if x.value != "" {
-			b.text(x.label, x.value, style.Token{})
-		}
+	b.kv("blockers", r.CriticalBlockers)
+	if r.RemainingRounds != "" {
+		b.kv("to go", r.RemainingRounds+look.Dim.Paint("  rounds, the reviewer guesses"))
 	}
 	if r.Forgotten.Known && r.Forgotten.N > 0 || r.Unjustified.Known && r.Unjustified.N > 0 {
-		b.kv("", look.Warn.Paint(fmt.Sprintf("%s forgotten items, %s deferrals without a reason", r.Forgotten, r.Unjustified)))
+		b.text("", fmt.Sprintf("%s forgotten items, %s deferrals without a reason", r.Forgotten, r.Unjustified), look.Warn)
 	}
 	if r.OpenQuestion {
-		b.kv("", look.Warn.Paint(fmt.Sprintf("an open question at line %d", r.OpenQuestionLine)))
+		b.text("", fmt.Sprintf("an open question at line %d", r.OpenQuestionLine), look.Warn)
 	}
 }
 
@@ -71,16 +83,19 @@ func (b *builder) contract(c *loop.Contract) {
 	case c.Status == fact.Missing:
 		b.kv("contract", b.e.Look.Dim.Paint("none"))
 		return
-	case c.Status != fact.OK:
+	case !c.Status.Known():
+		if c.Status == fact.Unreadable {
+			b.text("contract", c.Status.String(), b.e.Look.Warn)
+		}
 		return
 	}
-	b.text("contract", or(c.Objective, fmt.Sprintf("%d bytes, no objective line", c.Bytes)), style.Token{})
+	b.kv("contract", or(c.Objective, sizeWord(c.Bytes)+", no objective line"))
 	if len(c.ACs) > 0 {
-		b.text("", "aims at "+strings.Join(c.ACs, ", "), style.Token{})
+		b.kv("", "aims at "+strings.Join(c.ACs, ", "))
 	}
-	if c.Success != "" {
-		b.text("success", c.Success, style.Token{})
-	}
+	b.kv("success", c.Success)
+	b.kv("in scope", c.InScope)
+	b.kv("not now", c.OutScope)
 }
 
 func (b *builder) summary(l *loop.Loop, r *loop.Round) {
@@ -88,13 +103,42 @@ func (b *builder) summary(l *loop.Loop, r *loop.Round) {
 	switch {
 	case s.Status == fact.Missing:
 		b.kv("summary", look.Dim.Paint("none"))
-	case s.Status != fact.OK:
+	case s.Status == fact.Unreadable:
+		b.text("summary", s.Status.String(), look.Warn)
+	case !s.Status.Known():
 	case s.Scaffold:
-		b.kv("summary", look.Warn.Paint("still the scaffold"))
+		b.text("summary", "still the scaffold: not filled in", look.Warn)
 	default:
-		b.kv("summary", fmt.Sprintf("%d bytes", s.Bytes)+look.Dim.Paint("  "+view.Age(b.e.Now, s.ModTime)))
+		b.kv("summary", join(sizeWord(s.Bytes), look.Dim.Paint(ago(b.e, s.ModTime))))
 	}
-	if s.Delta.Problem != "" && l.BitlessonNeeded {
-		b.text("", s.Delta.Problem, look.Warn)
+	d := &s.Delta
+	switch {
+	case !s.Status.Known() || !l.BitlessonNeeded:
+	case d.Problem != "":
+		b.text("lesson", d.Problem, look.Warn)
+	case d.Action != "":
+		b.kv("lesson", join(d.Action, strings.Join(d.IDs, " ")))
 	}
+	if s.UpdateRequest {
+		b.kv("", "asks the reviewer to update the goal tracker")
+	}
+}
+
+// times are when the round was opened, how long it was worked on, and how long
+// its review took.
+func (b *builder) times(l *loop.Loop, r *loop.Round) {
+	work, review := spanWords(b.e, l, r)
+	var parts []string
+	if !r.Opened.IsZero() {
+		parts = append(parts, "opened "+until(b.e, r.Opened))
+	}
+	if work != "-" && !strings.HasSuffix(work, "+") { // else it was opened so long ago
+		parts = append(parts, "worked on "+work)
+	}
+	if so, ok := strings.CutSuffix(review, "+"); ok {
+		parts = append(parts, "in review for "+so)
+	} else if review != "-" {
+		parts = append(parts, "reviewed for "+review)
+	}
+	b.text("times", strings.Join(parts, ", "), style.Token{})
 }

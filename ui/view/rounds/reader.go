@@ -1,12 +1,9 @@
 package rounds
 
 import (
-	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
-	"kdapilot/engine/fact"
 	"kdapilot/engine/loop"
 	"kdapilot/engine/session"
 	"kdapilot/ui/draw"
@@ -15,34 +12,67 @@ import (
 	"kdapilot/ui/view"
 )
 
-// reader shows one text of one round.
+// reader shows one text of one round: Markdown, or a log. It stays with its
+// loop and round whatever else is selected or arrives.
 type reader struct {
-	open   bool
-	kind   string // which text, by its kind
-	top    int
-	h      int // rows shown last
-	search string
-	found  int // row of the last hit plus one
+	open  bool
+	loop  string
+	round int
+	kind  string // which text, by its kind
+	isLog bool   // the text shown last is a log
 
-	// laid is the text as it was laid out last.
-	laid struct {
-		text string
-		w    int
-		log  bool
-		look style.Look
-		rows []string
-	}
+	top    int
+	w, h   int // of the text shown last
+	search string
+	found  int  // row of the last hit plus one
+	seekIt bool // the search waits for a text to be laid out
+	log    draw.LogView
+
+	laid laid
 }
 
-func (r *reader) begin(kind string) { *r = reader{open: true, kind: kind} }
+// laid is a text as it was laid out last: rows of a width, or lines of a log.
+type laid struct {
+	text string
+	w    int
+	log  bool
+	look style.Look
+	rows []string
+}
 
-// texts are those of the selected round, nil until they were read.
-func texts(e *view.Env, l *loop.Loop, round int) []session.RoundText {
+func (r *reader) begin(name string, rec *loop.Round) {
+	*r = reader{open: true, loop: name, round: rec.N, kind: bestKind(rec), log: tail()}
+}
+
+// tail is a log view that stands at the end, where a reviewer says what it
+// found.
+func tail() draw.LogView { return draw.LogView{Follow: true, Wrap: true, Paint: nil} }
+
+// bestKind is the text of a round that a reader wants first.
+func bestKind(r *loop.Round) string {
+	for _, k := range []string{"review-result", "summary", "contract", "prompt"} {
+		if r.Has(k) && !(k == "summary" && r.Summary.Scaffold) {
+			return k
+		}
+	}
+	return ""
+}
+
+// texts are those of the round, nil until they were read.
+func (r *reader) texts(e *view.Env) []session.RoundText {
 	t := e.Snap.Round
-	if t == nil || t.Loop != l.Name || t.Round != round {
+	if t == nil || t.Loop != r.loop || t.Round != r.round {
 		return nil
 	}
 	return t.Texts
+}
+
+// load asks for the texts unless they are there.
+func (r *reader) load(e *view.Env) view.Ask {
+	if r.texts(e) != nil {
+		return view.Ask{}
+	}
+	return view.Ask{Do: []session.Action{session.OpenRound{Loop: r.loop, Round: r.round}}}
 }
 
 // index is which text is shown: the one of the kind, else the first that holds
@@ -55,37 +85,64 @@ func (r *reader) index(all []session.RoundText) int {
 }
 
 // actReader is what keys do while a text is read.
-func (s *Screen) actReader(e *view.Env, l *loop.Loop, id keys.ID) (view.Ask, bool) {
+func (s *Screen) actReader(e *view.Env, id keys.ID) (view.Ask, bool) {
 	r := &s.read
-	all := texts(e, l, s.round)
+	all := r.texts(e)
 	switch id {
 	case keys.Back:
 		if r.search != "" {
 			r.find(e, "")
-			return view.Ask{}, true
+		} else {
+			*r = reader{}
 		}
-		r.open = false
-		return view.Ask{}, true
-	case keys.NextSection, keys.NextPane, keys.MoveRight:
+	case keys.NextSection, keys.NextPane:
 		r.turn(all, 1)
-		return view.Ask{}, true
-	case keys.PrevSection, keys.PrevPane, keys.MoveLeft:
+	case keys.PrevSection, keys.PrevPane:
 		r.turn(all, -1)
-		return view.Ask{}, true
-	case keys.NextMatch:
-		r.next(1)
-		return view.Ask{}, true
-	case keys.PrevMatch:
-		r.next(-1)
-		return view.Ask{}, true
-	case keys.Drill:
-		return view.Ask{}, true
+	case keys.MoveLeft, keys.MoveRight:
+		by := 1
+		if id == keys.MoveLeft {
+			by = -1
+		}
+		if r.isLog && !r.log.Wrap {
+			r.log.Pan(8 * by)
+		} else {
+			r.turn(all, by)
+		}
+	case keys.NextMatch, keys.PrevMatch:
+		r.next(id)
+	case keys.Drill: // asks again, should the texts not have come
+		return r.load(e), true
+	default:
+		return view.Ask{}, r.scroll(id)
 	}
-	if by, ok := steps(id, r.h); ok {
+	return view.Ask{}, true
+}
+
+// scroll moves in the text; false if the action means nothing here.
+func (r *reader) scroll(id keys.ID) bool {
+	switch {
+	case r.isLog && id == keys.Follow:
+		r.log.Follow = !r.log.Follow
+		return true
+	case r.isLog && id == keys.Wrap:
+		r.log.Wrap, r.log.Left, r.log.Row = !r.log.Wrap, 0, 0
+		return true
+	}
+	by, ok := steps(id, r.h)
+	switch {
+	case !ok:
+		return false
+	case !r.isLog:
 		r.top = max(r.top+by, 0) // Render brings it back into range
-		return view.Ask{}, true
+	case by == far:
+		r.log.End()
+	case by == -far:
+		r.log.Home(draw.Slice(r.laid.rows))
+	default:
+		r.log.Scroll(draw.Slice(r.laid.rows), by, r.w, r.h)
 	}
-	return view.Ask{}, false
+	return true
 }
 
 func (r *reader) turn(all []session.RoundText, by int) {
@@ -93,32 +150,52 @@ func (r *reader) turn(all []session.RoundText, by int) {
 		return
 	}
 	r.kind = all[(r.index(all)+by+len(all))%len(all)].Kind
-	r.top, r.found = 0, 0
+	r.top, r.found, r.log = 0, 0, tail()
+	r.log.Search = r.search
+	r.seekIt = r.search != ""
 }
 
 // find sets what is searched for and goes to the first hit at or below the top.
-func (r *reader) find(_ *view.Env, text string) {
+func (r *reader) find(e *view.Env, text string) {
 	r.search, r.found = text, 0
-	if text != "" {
+	r.log.Find(text)
+	if text == "" {
+		return
+	}
+	if r.seekIt = r.texts(e) == nil || len(r.laid.rows) == 0; !r.seekIt {
 		r.seek(r.top, 1)
 	}
 }
 
-func (r *reader) next(dir int) {
-	if r.search == "" {
-		r.top = max(r.top+dir, 0)
-		return
+func (r *reader) next(id keys.ID) {
+	dir := 1
+	if id == keys.PrevMatch {
+		dir = -1
 	}
-	from := r.top
-	if r.found > 0 {
-		from = r.found - 1 + dir
+	switch {
+	case r.search == "":
+		r.scroll(map[int]keys.ID{1: keys.Down, -1: keys.Up}[dir])
+	case r.isLog:
+		r.log.Next(draw.Slice(r.laid.rows), dir, r.w, r.h)
+		r.found = r.log.Found
+	case r.found > 0:
+		r.seek(r.found-1+dir, dir)
+	default:
+		r.seek(r.top, dir)
 	}
-	r.seek(from, dir)
 }
 
-// seek looks for the searched text from a row on, going round once.
+// seek looks for the searched text from a row on, going round once. Case counts
+// only if the text holds a capital, as in logs.
 func (r *reader) seek(from, dir int) {
 	rows := r.laid.rows
+	r.seekIt, r.found = false, 0
+	if r.isLog {
+		r.log.Found = 0
+		r.log.Next(draw.Slice(rows), dir, r.w, r.h)
+		r.found = r.log.Found
+		return
+	}
 	fold := strings.ToLower(r.search) == r.search
 	for k := range rows {
 		i := ((from+dir*k)%len(rows) + len(rows)) % len(rows)
@@ -131,12 +208,17 @@ func (r *reader) seek(from, dir int) {
 			return
 		}
 	}
-	r.found = 0
 }
 
 // line is the row a person looks at, as plain text.
-func (r *reader) line() string {
+func (r *reader) line(e *view.Env) string {
+	if r.texts(e) == nil {
+		return ""
+	}
 	i := r.top
+	if r.isLog {
+		i = r.log.Top
+	}
 	if r.found > 0 {
 		i = r.found - 1
 	}
@@ -149,86 +231,14 @@ func (r *reader) line() string {
 // lay lays the text out for a width, once.
 func (r *reader) lay(t *session.RoundText, w int, look style.Look) []string {
 	log := t.Kind == "log"
-	if r.laid.rows != nil && r.laid.text == t.Text && r.laid.w == w && r.laid.log == log && r.laid.look == look {
+	if r.laid.rows != nil && r.laid.text == t.Text && (log || r.laid.w == w) && r.laid.log == log && r.laid.look == look {
 		return r.laid.rows
 	}
-	r.laid.text, r.laid.w, r.laid.log, r.laid.look = t.Text, w, log, look
-	r.laid.rows = []string{}
-	if !log {
+	r.laid = laid{text: t.Text, w: w, log: log, look: look, rows: []string{}}
+	if log {
+		r.laid.rows = strings.Split(strings.TrimSuffix(t.Text, "\n"), "\n")
+	} else {
 		r.laid.rows = draw.Texts(draw.Markdown(t.Text, w, look))
-		return r.laid.rows
-	}
-	for line := range strings.Lines(t.Text) {
-		r.laid.rows = append(r.laid.rows, draw.WrapHard(strings.TrimSuffix(line, "\n"), w)...)
 	}
 	return r.laid.rows
-}
-
-// readerPane is the text with a breadcrumb and where it came from.
-func (s *Screen) readerPane(e *view.Env, l *loop.Loop, w, h int) []string {
-	r := &s.read
-	iw, ih := s.inner(w, h)
-	title := l.Name + " > round " + strconv.Itoa(s.round)
-	if iw < 56 {
-		title = "round " + strconv.Itoa(s.round)
-	}
-	all := texts(e, l, s.round)
-	var lines []string
-	if all == nil {
-		lines = []string{e.Look.Dim.Paint(draw.Fit("not read yet", iw))}
-	} else {
-		t := &all[r.index(all)]
-		head := r.head(e, all, t, iw)
-		body := r.body(e, t, iw, max(ih-len(head), 1))
-		lines = append(head, body...)
-		title += " > " + t.Kind + " " + draw.Position(r.top, min(r.h, len(r.laid.rows)), len(r.laid.rows))
-	}
-	return s.frame(e, title, lines, w, h, true)
-}
-
-// head names the texts there are, the one shown, and its file.
-func (r *reader) head(e *view.Env, all []session.RoundText, t *session.RoundText, w int) []string {
-	look := e.Look
-	var names []string
-	for i := range all {
-		n := all[i].Kind
-		switch {
-		case &all[i] == t:
-			n = look.Select.Paint("[" + n + "]")
-		case all[i].Text == "":
-			n = look.Dim.Paint(n)
-		}
-		names = append(names, n)
-	}
-	out := []string{draw.Fit(strings.Join(names, " ")+look.Dim.Paint("  [ ] switch"), w)}
-	from := t.Name + ", " + view.Age(e.Now, t.Origin.ModTime)
-	if t.Cut {
-		from += look.Warn.Paint(fmt.Sprintf(", cut: %d bytes on disk", t.Origin.Size))
-	}
-	if r.search != "" {
-		from += "  /" + r.search
-		if r.found == 0 {
-			from += look.Warn.Paint(" not found")
-		}
-	}
-	return append(out, look.Dim.Paint(draw.Fit(from, w)), draw.Rule(w, look))
-}
-
-func (r *reader) body(e *view.Env, t *session.RoundText, w, h int) []string {
-	r.h = h
-	if t.Text == "" {
-		r.laid.rows, r.laid.text, r.top = nil, "", 0
-		why := t.Origin.Status.String()
-		if t.Origin.Status == fact.OK {
-			why = "the file is empty"
-		}
-		return draw.Block(draw.Wrap(strings.TrimSpace(why+" "+t.Origin.Why), w), w, h)
-	}
-	rows := r.lay(t, w, e.Look)
-	r.top = min(r.top, max(len(rows)-h, 0))
-	out := draw.Block(slices.Clone(rows[r.top:min(r.top+h, len(rows))]), w, h)
-	if i := r.found - 1 - r.top; r.found > 0 && i >= 0 && i < len(out) {
-		out[i] = e.Look.Match.Paint(draw.Strip(out[i]))
-	}
-	return out
 }

@@ -1,38 +1,31 @@
 package rounds
 
 import (
-	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 
 	"kdapilot/engine/fact"
 	"kdapilot/engine/loop"
 	"kdapilot/ui/draw"
+	"kdapilot/ui/keys"
 	"kdapilot/ui/term"
 	"kdapilot/ui/view"
 )
 
 // Render implements view.Screen.
 func (s *Screen) Render(e *view.Env, w, h int) []string {
+	s.class = term.ClassOf(w, h)
+	s.settle(e)
 	l := s.current(e)
-	if l == nil {
+	switch {
+	case s.read.open:
+		return draw.Block(s.reading(e, l, w, h), w, h)
+	case l == nil:
 		return draw.Block(draw.Wrap(none(e), w), w, h)
-	}
-	class := term.ClassOf(w, h)
-	s.bare = class <= term.Narrow
-	if s.read.open {
-		if class == term.FourPanes {
-			left := max(w*2/5, 54)
-			return draw.Block(draw.JoinH(s.left(e, l, left, h), s.readerPane(e, l, w-left, h)), w, h)
-		}
-		return draw.Block(s.readerPane(e, l, w, h), w, h)
-	}
-	switch class {
-	case term.FourPanes:
-		left := max(w*2/5, 58)
-		return draw.Block(draw.JoinH(s.left(e, l, left, h), s.factsPane(e, l, w-left, h)), w, h)
-	case term.TwoPanes:
+	case s.class == term.FourPanes:
+		left := leftWidth(w)
+		return draw.Block(draw.JoinH(s.left(e, l, left, h), s.right(e, l, w-left, h)), w, h)
+	case s.class == term.TwoPanes:
 		left := w / 2
 		return draw.Block(draw.JoinH(s.left(e, l, left, h), s.factsPane(e, l, w-left, h)), w, h)
 	}
@@ -41,53 +34,100 @@ func (s *Screen) Render(e *view.Env, w, h int) []string {
 		return draw.Block(s.factsPane(e, l, w, h), w, h)
 	case loops:
 		return draw.Block(s.loopsPane(e, l, w, h), w, h)
+	case detail:
+		return draw.Block(s.detailPane(e, l, w, h), w, h)
 	default:
 		return draw.Block(s.narrow(e, l, w, h), w, h)
 	}
 }
 
-// left is the rounds, with the loops above them when there are several.
+func leftWidth(w int) int { return max(w*9/20, 62) }
+
+// reading is the text that is read, beside the rounds where there is room.
+func (s *Screen) reading(e *view.Env, l *loop.Loop, w, h int) []string {
+	if s.class != term.FourPanes || l == nil {
+		return s.readerPane(e, w, h)
+	}
+	left := max(w*2/5, 46)
+	return draw.JoinH(s.left(e, l, left, h), s.readerPane(e, w-left, h))
+}
+
+// left is the rounds, with the loops above them when there are several and what
+// the selected round left below.
 func (s *Screen) left(e *view.Env, l *loop.Loop, w, h int) []string {
 	n := len(e.Snap.Loops.Loops)
 	if n < 2 || h < 14 {
 		return s.listAndDetail(e, l, w, h)
 	}
-	lh := min(n+4, max(h/3, 6))
+	lh := min(n+4, max(h/4, 6))
 	return draw.JoinV(s.loopsPane(e, l, w, lh), s.listAndDetail(e, l, w, h-lh))
+}
+
+// right is where the loop is, above what is claimed and proven.
+func (s *Screen) right(e *view.Env, l *loop.Loop, w, h int) []string {
+	iw, _ := s.inner(w, h)
+	state, proofs := factLines(e, l, iw), s.proofLines(e, l, iw)
+	// Either gets what it needs while the other has half.
+	top := min(len(state)+2, max(h/2, h-len(proofs)-2))
+	return draw.JoinV(
+		s.scrolled(e, facts, "loop "+l.Name, state, w, top),
+		s.scrolled(e, proof, "claimed and verified", proofs, w, h-top))
+}
+
+// factsPane is both parts of right in one.
+func (s *Screen) factsPane(e *view.Env, l *loop.Loop, w, h int) []string {
+	iw, _ := s.inner(w, h)
+	lines := factLines(e, l, iw)
+	lines = append(append(lines, ""), s.proofLines(e, l, iw)...)
+	return s.scrolled(e, facts, "loop "+loopName(l.Name, w-20), lines, w, h)
 }
 
 // listAndDetail are the rounds and, where there is room below them, what the
 // selected one says.
 func (s *Screen) listAndDetail(e *view.Env, l *loop.Loop, w, h int) []string {
-	all := s.list(l)
-	rows := min(len(all)+4, h/2)
-	if len(all) == 0 || h-rows < 6 {
+	rh := max(min(len(s.list(l))+4, h/2), 5)
+	if len(l.Rounds) == 0 || h-rh < 5 {
 		return s.roundsPane(e, l, w, h)
 	}
-	r := all[s.at(all)]
-	iw, _ := s.inner(w, h-rows)
-	lines := detailLines(e, l, r, iw)
-	dh := min(h-rows, len(lines)+2)
-	return draw.JoinV(s.roundsPane(e, l, w, h-dh), s.frame(e, "round "+strconv.Itoa(r.N)+", enter reads it", lines, w, dh, false))
+	return draw.JoinV(s.roundsPane(e, l, w, rh), s.detailPane(e, l, w, h-rh))
 }
 
 // narrow is the rounds with what matters most of the loop above them.
 func (s *Screen) narrow(e *view.Env, l *loop.Loop, w, h int) []string {
-	head := []string{
-		draw.KV("loop", l.Name, 6, w, e.Look),
-		draw.KV("phase", phaseLine(e, l), 6, w, e.Look),
-		draw.KV("strip", strip(l, e.Look), 6, w, e.Look),
+	var head []string
+	for _, x := range []struct{ label, value string }{
+		{"loop", l.Name},
+		{"", e.Look.Warn.Paint(strings.Join(marksOf(l), ", "))},
+		{"round", l.Round.String() + " of " + l.Max.String() + ", " + e.Look.Strong.Paint(loopWord(l))},
+		{"strip", join(strip(l, w-22, e.Look), stallWord(l, e.Look))},
+		{"stop", stopHead(e, l)},
+	} {
+		if x.value != "" {
+			head = append(head, draw.KV(x.label, x.value, 6, w, e.Look))
+		}
 	}
 	if h < 12 {
-		head = head[1:2]
+		head = head[:1]
 	}
 	return append(head, s.listAndDetail(e, l, w, h-len(head))...)
 }
 
+// stopHead is the next stop in few words; the facts have them all.
+func stopHead(e *view.Env, l *loop.Loop) string {
+	if len(l.NextStop) == 0 || !l.Phase.Active() || l.Ignored {
+		return ""
+	}
+	var gates []string
+	for _, r := range l.NextStop {
+		gates = append(gates, r.Gate)
+	}
+	return e.Look.Warn.Paint(stopWord(l.NextStop[0])+": ") + strings.Join(gates, ", ")
+}
+
 func phaseLine(e *view.Env, l *loop.Loop) string {
 	s := e.Look.Strong.Paint(loopWord(l))
-	if marks := marksOf(l); len(marks) > 0 {
-		s += "  " + e.Look.Warn.Paint(strings.Join(marks, ", "))
+	if m := marksOf(l); len(m) > 0 {
+		s += "  " + e.Look.Warn.Paint(strings.Join(m, ", "))
 	}
 	return s
 }
@@ -95,122 +135,46 @@ func phaseLine(e *view.Env, l *loop.Loop) string {
 // frame draws side borders only where there is room for them, so that a line of
 // a narrow screen can be copied whole.
 func (s *Screen) frame(e *view.Env, title string, lines []string, w, h int, focus bool) []string {
-	if s.bare {
+	if s.class <= term.Narrow {
 		return draw.Panel(title, lines, w, h, focus, e.Look)
 	}
 	return draw.Box(title, lines, w, h, focus, e.Look)
 }
 
 func (s *Screen) inner(w, h int) (int, int) {
-	if s.bare {
+	if s.class <= term.Narrow {
 		return w, max(h-1, 0)
 	}
 	return draw.InnerSize(w, h)
 }
 
-func (s *Screen) roundsPane(e *view.Env, l *loop.Loop, w, h int) []string {
-	iw, ih := s.inner(w, h)
+// scrolled is a pane of lines that scroll when it has the focus.
+func (s *Screen) scrolled(e *view.Env, p pane, title string, lines []string, w, h int) []string {
+	_, ih := s.inner(w, h)
+	if s.focus == p {
+		s.page = max(ih, 1)
+	}
+	top := min(s.scroll[p], max(len(lines)-ih, 0))
+	s.scroll[p] = top
+	if len(lines) > ih && ih > 0 {
+		title += "  " + draw.Position(top, ih, len(lines))
+	}
+	return s.frame(e, title, lines[top:], w, h, s.focus == p && !s.read.open)
+}
+
+func (s *Screen) detailPane(e *view.Env, l *loop.Loop, w, h int) []string {
+	iw, _ := s.inner(w, h)
 	all := s.list(l)
-	t := draw.Table{
-		Columns: []draw.Column{
-			{Title: "round", Align: draw.Right},
-			{Title: "kind", Min: 7, Priority: 2},
-			{Title: "verdict", Min: 9, Max: 14},
-			{Title: "end", Min: 4, Max: 8, Priority: 6},
-			{Title: "AC", Align: draw.Right, Priority: 1},
-			{Title: "found", Min: 6, Max: 24, Priority: 3},
-			{Title: "work", Align: draw.Right, Priority: 4},
-			{Title: "review", Align: draw.Right, Priority: 5},
-			{Title: "files", Min: 5, Priority: 7, Grow: true},
-		},
-		Len: len(all), Selected: s.at(all), Noun: "rounds", Empty: s.noRounds(l),
-		Row: func(i int) []string { return roundCells(e, l, all[i]) },
+	if len(all) == 0 {
+		return s.scrolled(e, detail, "round", []string{e.Look.Dim.Paint(s.noRounds(l))}, w, h)
 	}
-	if len(all) == 1 {
-		t.Noun = "round"
+	r := all[s.at(all)]
+	title := "round " + strconv.Itoa(r.N)
+	if !s.read.open {
+		title += ": " + keyOf(e, keys.Drill) + " reads its texts"
 	}
-	if s.filter != "" {
-		t.Note = "/" + s.filter
-	}
-	shown := max(t.Height(ih), 1)
-	if s.focus == table {
-		s.page = shown
-	}
-	t.Top = draw.Window(0, t.Selected, t.Len, shown)
-	title := "rounds of " + l.Name
-	if w < 60 {
-		title = "rounds"
-	}
-	if !whole(l.Origin.Status) {
-		title += ", last good reading"
-	}
-	return s.frame(e, title, t.Render(iw, ih, e.Look), w, h, s.focus == table && !s.read.open)
+	return s.scrolled(e, detail, title, detailLines(e, l, r, iw), w, h)
 }
 
 // whole reports whether a state was read whole.
 func whole(st fact.Status) bool { return st == fact.OK || st == fact.Missing }
-
-func (s *Screen) noRounds(l *loop.Loop) string {
-	if s.filter != "" && len(l.Rounds) > 0 {
-		return "no round fits the filter " + s.filter
-	}
-	return "no round has left a file yet"
-}
-
-func roundCells(e *view.Env, l *loop.Loop, r *loop.Round) []string {
-	look := e.Look
-	word := verdictWord(l, r)
-	ac := "-"
-	if r.ACsMet.Known {
-		ac = r.ACsMet.String() + "/" + r.ACsTotal.String()
-	}
-	work, review := spans(r)
-	return []string{
-		strconv.Itoa(r.N), kindWord(r), verdictPaint(word, look).Paint(word), or(string(r.Marker), "-"), ac, or(foundWord(r), "-"),
-		look.Dim.Paint(took(work)), look.Dim.Paint(took(review)), look.Dim.Paint(strings.Join(r.Files, " ")),
-	}
-}
-
-func (s *Screen) loopsPane(e *view.Env, l *loop.Loop, w, h int) []string {
-	iw, ih := s.inner(w, h)
-	all := s.loopList(e)
-	t := draw.Table{
-		Columns: []draw.Column{
-			{Title: "loop", Min: 19},
-			{Title: "state", Min: 14, Max: 24},
-			{Title: "round", Align: draw.Right},
-			{Title: "verdicts", Min: 8, Priority: 2},
-			{Title: "marks", Min: 8, Priority: 1, Grow: true},
-		},
-		Len: len(all), Selected: slices.IndexFunc(all, func(x *loop.Loop) bool { return x == l }), Noun: "loops", Note: s.loopsOf,
-		Row: func(i int) []string {
-			x := all[i]
-			return []string{x.Name, loopWord(x), x.Round.String() + "/" + x.Max.String(), strip(x, e.Look), e.Look.Warn.Paint(shortMarks(x))}
-		},
-		Empty: "no loop fits the filter " + s.loopsOf,
-	}
-	shown := max(t.Height(ih), 1)
-	if s.focus == loops {
-		s.page = shown
-	}
-	t.Top = draw.Window(0, max(t.Selected, 0), t.Len, shown)
-	title := "loops"
-	if n := e.Snap.Loops.Dropped; n > 0 {
-		title += fmt.Sprintf(", %d older ones left out", n)
-	}
-	return s.frame(e, title, t.Render(iw, ih, e.Look), w, h, s.focus == loops && !s.read.open)
-}
-
-func (s *Screen) factsPane(e *view.Env, l *loop.Loop, w, h int) []string {
-	iw, ih := s.inner(w, h)
-	lines := factLines(e, l, iw)
-	if s.focus == facts {
-		s.page = max(ih, 1)
-	}
-	top := s.window(len(lines), ih)
-	title := "state, criteria, next stop"
-	if len(lines) > ih {
-		title += " " + draw.Position(top, min(ih, len(lines)), len(lines))
-	}
-	return s.frame(e, title, lines[top:], w, h, s.focus == facts && !s.read.open)
-}

@@ -13,100 +13,42 @@ import (
 	"kdapilot/engine/session"
 	"kdapilot/ui/draw"
 	"kdapilot/ui/keys"
-	"kdapilot/ui/view"
 	"kdapilot/ui/view/viewtest"
 )
 
-// several is the sample with a loop that ended, one that Humanize ignores and
-// one of the old layout.
-func several() *session.Snapshot {
-	s := viewtest.Sample()
-	code := loop.Loop{Name: "2026-08-20_10-00-00", Layout: loop.RLCR, StateFile: "complete-state.md", Phase: loop.Ended, Outcome: "complete", PhaseSince: viewtest.Now.Add(-20 * time.Hour), Origin: fact.Origin{Status: fact.OK}}
-	code.Round, code.Max = loop.Int{N: 2, Known: true}, loop.Int{N: 8, Known: true}
-	code.Rounds = []loop.Round{
-		{N: 0, Files: []string{"prompt", "review-result", "summary"}, Review: loop.Review{Kind: loop.SummaryReview, Verdict: loop.Advanced, Marker: loop.MarkComplete}},
-		{N: 1, Files: []string{"prompt", "review-result"}, Review: loop.Review{Kind: loop.CodeReview, Findings: []loop.Finding{{Severity: "P1", Title: "LDS written past its end"}, {Severity: "P2", Title: "name"}, {Severity: "P2", Title: "doc"}}}},
-		{N: 2, Files: []string{"prompt"}, Passed: true},
-	}
-	ignored := loop.Loop{Name: "2026-08-19_10-00-00", Layout: loop.RLCR, StateFile: "state.md", Phase: loop.Implementing, Ignored: true, Origin: fact.Origin{Status: fact.OK}}
-	old := loop.Loop{Name: "2026-08-18_10-00-00", Layout: loop.Local, StateFile: "state.md", Phase: loop.Ended, Outcome: "cancel", Origin: fact.Origin{Status: fact.OK}}
-	s.Loops.Loops = append(s.Loops.Loops, code, ignored, old)
-	return s
-}
-
-// opened is the sample with the texts of round 2.
-func opened() *session.Snapshot {
-	s := viewtest.Sample()
-	ok := func(name string) fact.Origin {
-		return fact.Origin{Path: name, Status: fact.OK, Size: 900, ModTime: viewtest.Now.Add(-time.Hour)}
-	}
-	s.Round = &session.RoundTexts{Loop: s.Loops.Loops[0].Name, Round: 2, Texts: []session.RoundText{
-		{Kind: "contract", Name: "round-2-contract.md", Text: "# Round 2 Contract\n\nReach the gate.\n", Origin: ok("round-2-contract.md")},
-		{Kind: "review-result", Name: "round-2-review-result.md", Text: "# Review\n\n## Mainline Progress\n\nMainline Progress Verdict: STALLED\n\n- [P1] The wait moved, it did not shrink\n- [P2] A name\n\n" + strings.Repeat("The rows above 8192 wait as before.\n\n", 30), Origin: ok("round-2-review-result.md")},
-		{Kind: "log", Name: "round-2-codex-run.log", Text: strings.Repeat("thinking about the wait at line 585 of the kernel, which is long enough to wrap on narrow screens\n", 200), Cut: true, Origin: ok("round-2-codex-run.log")},
-		{Kind: "prompt", Name: "round-2-prompt.md", Origin: fact.Origin{Status: fact.Missing, Why: "no such file"}},
-	}}
-	return s
-}
-
-func waiting() *session.Snapshot {
-	s := viewtest.Sample()
-	l := &s.Loops.Loops[0]
-	l.Phase, l.Ball = loop.AwaitingSummaryReview, loop.Ball{Who: loop.Codex, Since: viewtest.Now.Add(-20 * time.Minute), Why: "the reviewer of round 3 is at work"}
-	l.Reviewer = loop.Reviewer{Open: true, Round: 3, Kind: loop.SummaryReview, Checked: fact.OK, Alive: true, PID: 4711, Started: viewtest.Now.Add(-20 * time.Minute), Deadline: viewtest.Now.Add(70 * time.Minute), HostDeadline: viewtest.Now.Add(100 * time.Minute), Log: "/c/round-3.log", LogBytes: 120_000, LogModTime: viewtest.Now.Add(-time.Minute)}
-	return s
-}
-
-func act(t *testing.T, s *Screen, e *view.Env, ids ...keys.ID) view.Ask {
-	t.Helper()
-	var ask view.Ask
-	for _, id := range ids {
-		s.Render(e, 120, 36)
-		var ok bool
-		if ask, ok = s.Act(e, id); !ok {
-			t.Fatalf("%s was not handled", id)
-		}
-	}
-	return ask
-}
-
 func TestFrames(t *testing.T) {
-	torn := viewtest.Sample()
-	torn.Loops.Loops[0].Origin = fact.Origin{Status: fact.Torn, Why: "state.md is empty", Path: "state.md"}
+	none := &session.Snapshot{Loops: loop.Set{Origin: fact.Origin{Status: fact.Missing}}}
 	for _, c := range []struct {
 		name string
 		snap *session.Snapshot
 		keys []keys.ID
 	}{
-		{"rounds", viewtest.Sample(), nil},
-		{"rounds-facts", viewtest.Sample(), []keys.ID{keys.NextPane}},
-		{"rounds-waiting", waiting(), []keys.ID{keys.NextPane}},
-		{"rounds-loops", several(), []keys.ID{keys.NextPane, keys.NextPane}},
+		{"rounds", sample(), nil},
+		{"rounds-facts", sample(), []keys.ID{keys.NextPane, keys.NextPane}},
+		{"rounds-detail", sample(), []keys.ID{keys.Down, keys.NextPane}},
+		{"rounds-waiting", waiting(), []keys.ID{keys.NextPane, keys.NextPane}},
+		{"rounds-finalizing", finalizing(), nil},
+		{"rounds-loops", several(), []keys.ID{keys.PrevPane}},
+		{"rounds-ignored", several(), []keys.ID{keys.PrevSection, keys.PrevSection}},
 		{"rounds-code", several(), []keys.ID{keys.PrevSection}},
 		{"rounds-read", opened(), []keys.ID{keys.Down, keys.Drill}},
-		{"rounds-log", opened(), []keys.ID{keys.Down, keys.Drill, keys.NextSection}},
-		{"rounds-torn", torn, nil},
-		{"rounds-none", &session.Snapshot{Loops: loop.Set{Origin: fact.Origin{Status: fact.Missing}}}, nil},
+		{"rounds-log", opened(), []keys.ID{keys.Down, keys.Drill, keys.PrevSection, keys.PrevSection}},
+		{"rounds-torn", broken(), nil},
+		{"rounds-none", none, nil},
 	} {
 		e := viewtest.Env(c.snap)
 		s := New()
-		act2(t, s, e, c.keys)
+		act(t, s, e, c.keys...)
 		viewtest.Golden(t, c.name, s, e)
 	}
 }
 
-func act2(t *testing.T, s *Screen, e *view.Env, ids []keys.ID) {
-	if len(ids) > 0 {
-		act(t, s, e, ids...)
-	}
-}
-
 func TestAnyKeysAnySize(t *testing.T) {
-	ids := []keys.ID{keys.Up, keys.Down, keys.PageDown, keys.PageUp, keys.Top, keys.Bottom, keys.Drill, keys.Back, keys.NextPane, keys.PrevPane, keys.PrevSection, keys.NextSection, keys.NextMatch, keys.PrevMatch, keys.MoveLeft, keys.MoveRight}
+	ids := []keys.ID{keys.Up, keys.Down, keys.PageDown, keys.PageUp, keys.Top, keys.Bottom, keys.Drill, keys.Back, keys.NextPane, keys.PrevPane, keys.PrevSection, keys.NextSection, keys.NextMatch, keys.PrevMatch, keys.MoveLeft, keys.MoveRight, keys.HalfUp, keys.HalfDown, keys.Follow, keys.Wrap}
 	hostile := several()
 	hostile.Loops.Loops[0].Tracker.Criteria[0].Text = "wide 漢字 and \tcontrol"
 	hostile.Loops.Loops[0].NextStop[0].Text = strings.Repeat("long ", 200)
-	snaps := []*session.Snapshot{viewtest.Sample(), hostile, opened(), waiting(), {}}
+	snaps := []*session.Snapshot{sample(), hostile, opened(), waiting(), finalizing(), broken(), {}}
 	rapid.Check(t, func(r *rapid.T) {
 		s := New()
 		for range rapid.IntRange(1, 12).Draw(r, "steps") {
@@ -126,7 +68,7 @@ func TestTheNewestRoundIsFollowedUntilAPersonMoves(t *testing.T) {
 	e := viewtest.Env(viewtest.Sample())
 	s := New()
 	s.Render(e, 120, 36)
-	if got := s.Selected(e); !strings.Contains(got, "round 3  -  open") {
+	if got := s.Selected(e); !strings.Contains(got, "round 3  open") {
 		t.Errorf("at first %q, want round 3", got)
 	}
 	next := viewtest.Sample()
@@ -155,7 +97,7 @@ func TestDrillAsksForTheTextsOnce(t *testing.T) {
 	if len(ask.Do) != 1 || ask.Do[0] != want {
 		t.Fatalf("asks %+v, want %+v", ask.Do, want)
 	}
-	if text := draw.Plain(s.Render(e, 120, 36)); !strings.Contains(text, "not read yet") {
+	if text := draw.Plain(s.Render(e, 120, 36)); !strings.Contains(text, "Not read yet") {
 		t.Errorf("before the text is there:\n%s", text)
 	}
 	e.Snap = opened()
@@ -200,30 +142,140 @@ func TestWords(t *testing.T) {
 	active := &loop.Loop{Phase: loop.Implementing}
 	ended := &loop.Loop{Phase: loop.Ended}
 	in := &loop.Loop{Phase: loop.AwaitingCodeReview}
+	parked := &loop.Loop{Phase: loop.Parked}
 	for _, tt := range []struct {
 		name   string
 		l      *loop.Loop
 		r      loop.Round
+		kind   string
 		word   string
 		letter string
 	}{
-		{"advanced", active, loop.Round{Review: loop.Review{Kind: loop.SummaryReview, Verdict: loop.Advanced}}, "advanced", "A"},
-		{"two words on the line", active, loop.Round{Review: loop.Review{Kind: loop.SummaryReview, Verdict: loop.UnknownVerdict}}, "unknown", "?"},
-		{"verdict of a reviewer that could not work", active, loop.Round{Review: loop.Review{Kind: loop.SummaryReview, Verdict: loop.Advanced, CouldNotRun: "sandbox"}}, "could not run", "!"},
-		{"code findings", active, loop.Round{Review: loop.Review{Kind: loop.CodeReview, Findings: []loop.Finding{{Severity: "P1"}}}}, "findings", "C"},
-		{"clean code review leaves no result", active, loop.Round{Passed: true}, "clean", "c"},
-		{"last round at max", active, loop.Round{Unreviewed: true}, "never reviewed", "-"},
-		{"open", active, loop.Round{}, "open", "."},
-		{"in review", in, loop.Round{}, "in review", "."},
-		{"ended without review", ended, loop.Round{}, "no review", "-"},
+		{"advanced", active, loop.Round{Review: loop.Review{Kind: loop.SummaryReview, Verdict: loop.Advanced}}, "summary", "advanced", "A"},
+		{"complete", active, loop.Round{Review: loop.Review{Kind: loop.SummaryReview, Verdict: loop.Advanced, Marker: loop.MarkComplete}}, "summary", "advanced", "C"},
+		{"stopped", active, loop.Round{Review: loop.Review{Kind: loop.SummaryReview, Verdict: loop.Stalled, Marker: loop.MarkStop}}, "summary", "stalled", "X"},
+		{"two words on the line", active, loop.Round{Review: loop.Review{Kind: loop.SummaryReview, Verdict: loop.UnknownVerdict}}, "summary", "unknown", "?"},
+		{"verdict of a reviewer that could not work", active, loop.Round{Review: loop.Review{Kind: loop.SummaryReview, Verdict: loop.Advanced, CouldNotRun: "sandbox"}}, "summary", "could not run", "!"},
+		{"code findings", active, loop.Round{Review: loop.Review{Kind: loop.CodeReview, Findings: []loop.Finding{{Severity: "P1"}}}}, "code", "findings", "F"},
+		{"clean code review leaves no result", active, loop.Round{Passed: true}, "code", "clean", "P"},
+		{"last round at max", active, loop.Round{Unreviewed: true}, "-", "never reviewed", "-"},
+		{"open", active, loop.Round{}, "-", "open", "."},
+		{"in review", in, loop.Round{}, "-", "in review", "."},
+		{"parked", parked, loop.Round{}, "-", "parked", "."},
+		{"ended without review", ended, loop.Round{}, "-", "no review", "-"},
 	} {
 		tt.l.Rounds = []loop.Round{tt.r}
-		if got := verdictWord(tt.l, &tt.l.Rounds[0]); got != tt.word {
-			t.Errorf("%s: %q, want %q", tt.name, got, tt.word)
+		r := &tt.l.Rounds[0]
+		if k, w, m := kindWord(tt.l, r), verdictWord(tt.l, r), marks(tt.l)[0].Letter; k != tt.kind || w != tt.word || m != tt.letter {
+			t.Errorf("%s: %q %q %q, want %q %q %q", tt.name, k, w, m, tt.kind, tt.word, tt.letter)
 		}
-		if got := letter(tt.l, &tt.l.Rounds[0]); got != tt.letter {
-			t.Errorf("%s: letter %q, want %q", tt.name, got, tt.letter)
+	}
+	active.Rounds = []loop.Round{{N: 0}, {N: 1}}
+	if got := verdictWord(active, &active.Rounds[0]); got != "no review" {
+		t.Errorf("a round passed over without a review is %q", got)
+	}
+}
+
+func TestAlignmentRounds(t *testing.T) {
+	l := &loop.Loop{}
+	if alignment(l, 4) {
+		t.Error("alignment without knowing every how many rounds")
+	}
+	l.FullReviewRound = known(5)
+	for n := range 12 {
+		if got, want := alignment(l, n), n == 4 || n == 9; got != want {
+			t.Errorf("round %d: %v", n, got)
 		}
+	}
+	r := &loop.Round{N: 4, Review: loop.Review{Kind: loop.SummaryReview}}
+	if got := kindWord(l, r); got != "alignment" {
+		t.Errorf("kind of round 4 is %q", got)
+	}
+	r.Kind = loop.CodeReview
+	if got := kindWord(l, r); got != "code" {
+		t.Errorf("kind of a code review is %q", got)
+	}
+}
+
+func TestWhatWasFound(t *testing.T) {
+	for want, r := range map[string]loop.Round{
+		"P1 x1 P2 x2":        {Review: loop.Review{Findings: []loop.Finding{{Severity: "P2"}, {Severity: "P1"}, {Severity: "P2"}}}},
+		"2 gaps, 1 blocking": {Review: loop.Review{Gaps: known(2), Blocking: known(1)}},
+		"none":               {Review: loop.Review{Gaps: known(0), Blocking: known(0), Queued: known(0)}},
+		"-":                  {Review: loop.Review{Gaps: known(0)}}, // the others are not known
+		"1 gap, 3 queued":    {Review: loop.Review{Gaps: known(1), Queued: known(3)}},
+	} {
+		if got := foundWord(&r); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+	for want, r := range map[string]loop.Round{
+		"all":         {Files: []string{"contract", "summary", "review-result"}},
+		"no contract": {Files: []string{"summary", "review-result"}},
+		"no summary":  {Files: []string{"contract"}, Passed: true},
+		"no result":   {Files: []string{"contract", "summary"}},
+		"none":        {},
+	} {
+		if got := filesWord(&r); got != want {
+			t.Errorf("files %q, want %q", got, want)
+		}
+	}
+}
+
+func TestStripShowsTheNewest(t *testing.T) {
+	l := &loop.Loop{Phase: loop.Implementing}
+	for n := range 13 {
+		v := loop.Advanced
+		if n == 12 {
+			v = loop.Stalled
+		}
+		l.Rounds = append(l.Rounds, loop.Round{N: n, Review: loop.Review{Kind: loop.SummaryReview, Verdict: v}})
+	}
+	look := viewtest.Env(nil).Look
+	for w, want := range map[int]string{80: "AAAAA AAAAA AAS", 15: "AAAAA AAAAA AAS", 14: "~AAA AAAAA AAS", 5: "~AAS", 6: "~A AAS", 1: "S", 0: "S"} {
+		if got := draw.Strip(strip(l, w, look)); got != want {
+			t.Errorf("in %d cells %q, want %q", w, got, want)
+		}
+	}
+}
+
+func TestLoopNames(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		w    int
+		want string
+	}{
+		{"2026-08-21_08-12-44", 19, "2026-08-21_08-12-44"},
+		{"2026-08-21_08-12-44", 18, "08-21 08:12:44"},
+		{"2026-08-21_08-12-44", 11, "08-21 08:12"},
+		{"some other name of a loop", 12, "some ~a loop"},
+	} {
+		if got := loopName(tt.name, tt.w); got != tt.want {
+			t.Errorf("%s in %d: %q, want %q", tt.name, tt.w, got, tt.want)
+		}
+	}
+}
+
+func TestClaimAndProofStayApart(t *testing.T) {
+	e := viewtest.Env(sample())
+	l := &e.Snap.Loops.Loops[0]
+	if got := tally(l.Tracker.Criteria); got != "criteria: 2 of 7 verified, 2 ONLY CLAIMED" {
+		t.Error(got)
+	}
+	text := draw.Plain(New().proofLines(e, l, 100))
+	for _, want := range []string{
+		"verified AC-1", "verified in round 1, done in 0: sweep of 16 rows",
+		"! CLAIMED  AC-3", "claude, done (round 2, pending verification): task3",
+		"open       AC-6", "owner not named, pending: task6",
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%q is not in\n%s", want, text)
+		}
+	}
+	l.Tracker = loop.Tracker{Origin: fact.Origin{Status: fact.Missing}}
+	e.Snap = &session.Snapshot{Loops: e.Snap.Loops}
+	if text := draw.Plain(New().proofLines(e, l, 100)); !strings.Contains(text, "goal tracker: missing") || strings.Contains(text, "0 open") {
+		t.Errorf("a tracker that is not there reads\n%s", text)
 	}
 }
 

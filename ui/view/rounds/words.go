@@ -2,11 +2,13 @@ package rounds
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
 
 	"kdapilot/engine/loop"
+	"kdapilot/ui/draw"
 	"kdapilot/ui/style"
 	"kdapilot/ui/view"
 )
@@ -16,7 +18,7 @@ func loopWord(l *loop.Loop) string {
 	if l.Phase == loop.Ended {
 		return "ended: " + or(string(l.Outcome), "unknown")
 	}
-	return strings.ReplaceAll(string(l.Phase), "-", " ")
+	return strings.ReplaceAll(or(string(l.Phase), "unknown"), "-", " ")
 }
 
 // marksOf are the words that set a loop apart.
@@ -41,17 +43,43 @@ func shortMarks(l *loop.Loop) string {
 	return strings.Join(out, " ")
 }
 
-func kindWord(r *loop.Round) string {
-	switch r.Kind {
-	case loop.SummaryReview:
-		return "summary"
-	case loop.CodeReview:
-		return "code"
+// loopName is a loop's name in w cells: without year and seconds where they do
+// not fit.
+func loopName(name string, w int) string {
+	if draw.Width(name) <= w {
+		return name
 	}
-	if r.Passed {
+	if t, err := time.Parse("2006-01-02_15-04-05", name); err == nil {
+		if w < 14 {
+			return t.Format("01-02 15:04")
+		}
+		return t.Format("01-02 15:04:05")
+	}
+	return strings.TrimRight(draw.FitMiddle(name, w), " ")
+}
+
+// base is what the loop was locked to.
+func base(l *loop.Loop) string {
+	return or(strings.Trim(l.BaseBranch+" @ "+l.BaseCommit[:min(len(l.BaseCommit), 9)], " @"), "-")
+}
+
+// kindWord is what a round's review looks at. Every so many rounds a summary
+// review is a full alignment check.
+func kindWord(l *loop.Loop, r *loop.Round) string {
+	switch {
+	case r.Kind == loop.CodeReview || r.Passed:
 		return "code"
+	case r.Kind == loop.SummaryReview && alignment(l, r.N):
+		return "alignment"
+	case r.Kind == loop.SummaryReview:
+		return "summary"
 	}
 	return "-"
+}
+
+func alignment(l *loop.Loop, n int) bool {
+	every := l.FullReviewRound
+	return every.Known && every.N > 0 && (n+1)%every.N == 0
 }
 
 // verdictWord is what came of a round, or why nothing did.
@@ -69,10 +97,12 @@ func verdictWord(l *loop.Loop, r *loop.Round) string {
 		return "never reviewed"
 	case !last(l, r):
 		return "no review"
-	case l.Phase.Awaiting():
+	case l.Phase.Awaiting() && l.Reviewer.Round == r.N:
 		return "in review"
-	case l.Phase.Active():
+	case l.Phase == loop.Implementing || l.Phase == loop.ReviewFixing || l.Phase.Awaiting():
 		return "open"
+	case l.Phase == loop.Parked:
+		return "parked"
 	default:
 		return "no review"
 	}
@@ -89,53 +119,23 @@ func verdictPaint(word string, look style.Look) style.Token {
 		return look.Good
 	case "regressed", "could not run":
 		return look.Bad
-	case "stalled", "findings", "unknown", "never reviewed", "no review":
+	case "stalled", "findings", "unknown", "never reviewed", "no review", "parked":
 		return look.Warn
 	default:
 		return look.Accent
 	}
 }
 
-// letter is one cell of the strip: A advanced, S stalled, R regressed, C code
-// review with findings, c clean, ! could not run, ? unknown, - no review, . open.
-func letter(l *loop.Loop, r *loop.Round) string {
-	switch verdictWord(l, r) {
-	case "advanced":
-		return "A"
-	case "stalled":
-		return "S"
-	case "regressed":
-		return "R"
-	case "findings":
-		return "C"
-	case "clean":
-		return "c"
-	case "could not run":
-		return "!"
-	case "unknown":
-		return "?"
-	case "open", "in review":
-		return "."
-	default:
+// acWord is how many criteria the review held to be met.
+func acWord(r *loop.Round) string {
+	if !r.ACsMet.Known && !r.ACsTotal.Known {
 		return "-"
 	}
-}
-
-// strip are the letters of all rounds, oldest first.
-func strip(l *loop.Loop, look style.Look) string {
-	var b strings.Builder
-	for i := range l.Rounds {
-		r := &l.Rounds[i]
-		b.WriteString(verdictPaint(verdictWord(l, r), look).Paint(letter(l, r)))
-	}
-	if b.Len() == 0 {
-		return "-"
-	}
-	return b.String()
+	return r.ACsMet.String() + "/" + r.ACsTotal.String()
 }
 
 // foundWord counts what the reviewer found: findings by severity, else the
-// lanes of a summary review.
+// lanes of a summary review; "none" only where a review says so.
 func foundWord(r *loop.Round) string {
 	if len(r.Findings) > 0 {
 		n := map[string]int{}
@@ -143,16 +143,23 @@ func foundWord(r *loop.Round) string {
 			n[f.Severity]++
 		}
 		var parts []string
-		for _, k := range sortedKeys(n) {
+		for _, k := range slices.Sorted(maps.Keys(n)) {
 			parts = append(parts, fmt.Sprintf("%s x%d", k, n[k]))
 		}
 		return strings.Join(parts, " ")
 	}
+	if r.Passed {
+		return "none"
+	}
 	var parts []string
+	known := 0
 	for _, x := range []struct {
 		n    loop.Int
 		word string
 	}{{r.Gaps, "gap"}, {r.Blocking, "blocking"}, {r.Queued, "queued"}} {
+		if x.n.Known {
+			known++
+		}
 		if x.n.Known && x.n.N > 0 {
 			word := x.word
 			if word == "gap" && x.n.N > 1 {
@@ -161,25 +168,59 @@ func foundWord(r *loop.Round) string {
 			parts = append(parts, fmt.Sprintf("%d %s", x.n.N, word))
 		}
 	}
-	return strings.Join(parts, " ")
+	switch {
+	case len(parts) > 0:
+		return strings.Join(parts, ", ")
+	case known == 3:
+		return "none"
+	default:
+		return "-"
+	}
 }
 
-func sortedKeys(m map[string]int) []string {
-	out := make([]string, 0, len(m))
-	for k := range m {
-		out = append(out, k)
+// foundCell is foundWord in few cells: findings by severity, else the lanes gaps,
+// blocking and queued, "?" for one the review does not count.
+func foundCell(r *loop.Round) string {
+	switch {
+	case len(r.Findings) > 0:
+		return strings.ReplaceAll(foundWord(r), " x", "x")
+	case r.Passed:
+		return "none"
+	case !r.Gaps.Known && !r.Blocking.Known && !r.Queued.Known:
+		return "-"
 	}
-	slices.Sort(out)
-	return out
+	return r.Gaps.String() + "/" + r.Blocking.String() + "/" + r.Queued.String()
+}
+
+// filesWord says which of a round's files are not there.
+func filesWord(r *loop.Round) string {
+	if len(r.Files) == 0 {
+		return "none"
+	}
+	var lacks []string
+	for _, f := range []string{"contract", "summary", "review-result"} {
+		if !r.Has(f) && !(f == "review-result" && r.Passed) {
+			lacks = append(lacks, strings.TrimPrefix(f, "review-"))
+		}
+	}
+	if len(lacks) == 0 {
+		return "all"
+	}
+	return "no " + strings.Join(lacks, ", ")
+}
+
+// reviewRun is the start of the reviewer whose word counts for the round.
+func reviewRun(r *loop.Round) *loop.Attempt {
+	if r.CodeRun != nil && (r.Run == nil || r.Kind == loop.CodeReview || r.Passed) {
+		return r.CodeRun
+	}
+	return r.Run
 }
 
 // spans are how long a round was worked on and how long its review took; zero
 // where the files do not tell.
 func spans(r *loop.Round) (work, review time.Duration) {
-	run := r.Run
-	if r.CodeRun != nil && (run == nil || r.Kind == loop.CodeReview) {
-		run = r.CodeRun
-	}
+	run := reviewRun(r)
 	handed := r.Summary.ModTime
 	if run != nil && !run.Began().IsZero() {
 		handed = run.Began()
@@ -193,26 +234,91 @@ func spans(r *loop.Round) (work, review time.Duration) {
 	return work, review
 }
 
+// spanWords are the spans in words. What still runs has a "+".
+func spanWords(e *view.Env, l *loop.Loop, r *loop.Round) (work, review string) {
+	w, v := spans(r)
+	work, review = took(w), took(v)
+	switch word := verdictWord(l, r); {
+	case word == "open" && r.Opened.IsZero(), word == "open" && l.Ignored:
+		work = "-"
+	case word == "open":
+		work = took(e.Now.Sub(r.Opened)) + "+"
+	case word == "in review" && !l.Reviewer.Started.IsZero():
+		review = took(e.Now.Sub(l.Reviewer.Started)) + "+"
+	}
+	return work, review
+}
+
 // took is a span in words; "-" where it is not known.
 func took(d time.Duration) string {
 	switch {
 	case d <= 0:
 		return "-"
+	case d < time.Minute:
+		return fmt.Sprintf("%d s", int(d.Seconds()))
 	case d < time.Hour:
-		return fmt.Sprintf("%d min", int(d.Minutes()+0.5))
+		return fmt.Sprintf("%d min", int(d.Minutes()))
 	default:
 		return fmt.Sprintf("%d:%02d h", int(d.Hours()), int(d.Minutes())%60)
 	}
 }
 
+// sizeWord is a number of bytes in the unit that fits.
+func sizeWord(n int64) string {
+	switch {
+	case n < 1000:
+		return view.Count(int(n), "byte")
+	case n < 1_000_000:
+		return fmt.Sprintf("%.1f kB", float64(n)/1000)
+	default:
+		return fmt.Sprintf("%.1f MB", float64(n)/1e6)
+	}
+}
+
+// until says how far away t is, on either side of now; "at a time not known".
 func until(e *view.Env, t time.Time) string {
 	if t.IsZero() {
-		return ""
+		return "at a time not known"
 	}
 	if t.After(e.Now) {
 		return "in " + took(t.Sub(e.Now))
 	}
+	if e.Now.Sub(t) < time.Minute {
+		return "just now"
+	}
 	return took(e.Now.Sub(t)) + " ago"
+}
+
+// since is how long something has been so.
+func since(e *view.Env, t time.Time) string {
+	switch age := view.Age(e.Now, t); age {
+	case "-":
+		return ""
+	case "now":
+		return "just now"
+	default:
+		return "for " + age
+	}
+}
+
+// ago is since for what happened once.
+func ago(e *view.Env, t time.Time) string {
+	switch age := view.Age(e.Now, t); {
+	case age == "-":
+		return ""
+	case age == "now", strings.HasPrefix(age, "in "):
+		return age
+	default:
+		return age + " ago"
+	}
+}
+
+// stopWord is what becomes of the next stop.
+func stopWord(r loop.Refusal) string {
+	if r.Ends {
+		return "ends the loop"
+	}
+	return "refused"
 }
 
 func or(s, other string) string {
@@ -221,5 +327,3 @@ func or(s, other string) string {
 	}
 	return s
 }
-
-func short(sha string) string { return sha[:min(len(sha), 9)] }
