@@ -123,6 +123,9 @@ func sequence(ctx context.Context, d *measure.Driver, f abFlags, kind interleave
 	if err != nil {
 		return none, err
 	}
+	if kind == interleave.AB && base == cand {
+		return none, exitWith(exitUsage, "ab: base and candidate are one worktree, %s: floor measures that", base)
+	}
 	sides := [2]interleave.Side{{Worktree: base}, {Worktree: cand}}
 	for i := range sides {
 		if sides[i], err = d.Side(ctx, sides[i].Worktree); err != nil {

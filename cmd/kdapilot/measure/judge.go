@@ -84,7 +84,28 @@ func (d *Driver) Judge(ctx context.Context, q *interleave.Sequence) (Outcome, er
 	o.arms = [2]bench.Arm{armOf("base", q.Base, o.base), armOf("candidate", q.Cand, o.cand)}
 	o.Comparison = bench.Compare(o.arms[0], o.arms[1], o.opt)
 	o.Clock = session.ClockWords(o.base, o.cand)
+	if q.Kind == interleave.AB {
+		o.Comparison.Notes = append(o.Comparison.Notes, baseWords(q, s.Snapshot().Task.BaseCommit)...)
+	}
 	return o, nil
+}
+
+// baseWords say when the base is not what a promotion is measured against.
+func baseWords(q *interleave.Sequence, locked string) []string {
+	var out []string
+	if locked != "" && q.Base.Head != locked {
+		out = append(out, fmt.Sprintf("the base is %.9s, the locked baseline is %.9s: this is no comparison with the locked baseline", q.Base.Head, locked))
+	}
+	if q.Base.Dirty != "" {
+		out = append(out, "the base has uncommitted files: it is not the commit alone")
+	}
+	if q.Cand.Dirty != "" {
+		out = append(out, "the candidate has uncommitted files: it is not the commit alone")
+	}
+	if q.Base.Head == q.Cand.Head && q.Base.Dirty == q.Cand.Dirty {
+		out = append(out, "base and candidate are the same code: any difference is noise")
+	}
+	return out
 }
 
 func reasons(list []Left) string {

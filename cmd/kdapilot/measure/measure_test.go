@@ -118,3 +118,24 @@ func TestPace(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 }
+
+func TestBaseWords(t *testing.T) {
+	for _, tt := range []struct {
+		base, cand interleave.Side
+		want       string
+	}{
+		{interleave.Side{Head: "locked"}, interleave.Side{Head: "c"}, ""},
+		{interleave.Side{Head: "yesterday"}, interleave.Side{Head: "c"}, "no comparison with the locked baseline"},
+		{interleave.Side{Head: "locked", Dirty: "x"}, interleave.Side{Head: "c"}, "the base has uncommitted files"},
+		{interleave.Side{Head: "locked"}, interleave.Side{Head: "c", Dirty: "x"}, "the candidate has uncommitted files"},
+		{interleave.Side{Head: "locked"}, interleave.Side{Head: "locked"}, "same code"},
+	} {
+		got := baseWords(&interleave.Sequence{Base: tt.base, Cand: tt.cand}, "locked")
+		if (tt.want == "") != (len(got) == 0) || !strings.Contains(strings.Join(got, " "), tt.want) {
+			t.Errorf("%+v: %q, want %q", tt.base, got, tt.want)
+		}
+	}
+	if got := baseWords(&interleave.Sequence{Base: interleave.Side{Head: "a"}, Cand: interleave.Side{Head: "b"}}, ""); got != nil {
+		t.Errorf("nothing locked: %q", got)
+	}
+}
