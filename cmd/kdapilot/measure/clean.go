@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"kdapilot/cmd/kdapilot/live"
 	"kdapilot/engine/bench"
@@ -40,7 +41,8 @@ type Kept struct {
 // the worktree, where the cockpit lists them. After an error those that were
 // kept so far are given too.
 func (d *Driver) RunClean(ctx context.Context, c Clean) ([]Kept, error) {
-	tmp, err := os.MkdirTemp("", "kdapilot-"+c.Arm+"-")
+	d.nameLeft(ctx, c.Worktree)
+	tmp, err := os.MkdirTemp("", tempPrefix+c.Arm+"-")
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", c.Arm, err)
 	}
@@ -59,6 +61,23 @@ func (d *Driver) RunClean(ctx context.Context, c Clean) ([]Kept, error) {
 		err = cleanErr
 	}
 	return kept, err
+}
+
+// tempPrefix begins the name of the folder that holds a clean checkout.
+const tempPrefix = "kdapilot-clean-"
+
+// nameLeft tells of checkouts that are still there. One may belong to a process
+// that is at work, so none is taken away here.
+func (d *Driver) nameLeft(ctx context.Context, root string) {
+	list, err := gitrepo.Git{}.Worktrees(ctx, root)
+	if err != nil {
+		return // the checkout that comes next will fail and say why
+	}
+	for _, w := range list {
+		if strings.HasPrefix(filepath.Base(filepath.Dir(w.Path)), tempPrefix) {
+			d.Say("a clean checkout is there already: %s: of another process, or left by one that was killed", w.Path)
+		}
+	}
 }
 
 func (d *Driver) runIn(ctx context.Context, c Clean, tree string) ([]Kept, error) {
@@ -104,8 +123,8 @@ func (d *Driver) oneClean(ctx context.Context, s *live.Session, c Clean) (Kept, 
 		return out, errors.Join(err, fmt.Errorf("keeping run %s: %w", r.ID, keepErr))
 	}
 	out.Run.Dir = to
-	if err == nil && r.State == runs.Failed {
-		err = fmt.Errorf("%w: run %s: %s", ErrNotStarted, r.ID, why(&r))
+	if err == nil {
+		err = ended(&r)
 	}
 	return out, err
 }

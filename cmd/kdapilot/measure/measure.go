@@ -210,16 +210,24 @@ func (d *Driver) step(ctx context.Context, q *interleave.Sequence, i int) error 
 	if err != nil {
 		return err
 	}
-	switch r.State {
-	case runs.Ended:
-	case runs.Failed:
-		return fmt.Errorf("%w: run %s: %s", ErrNotStarted, r.ID, why(&r))
-	default:
-		return fmt.Errorf("%w: run %s is %s: %s", ErrStopped, r.ID, r.State, why(&r))
+	if err := ended(&r); err != nil {
+		return err
 	}
 	step.Done = true
 	d.pace.add(&r)
 	return save(q)
+}
+
+// ended is an error for a run that did not come to its own end.
+func ended(r *runs.Run) error {
+	switch r.State {
+	case runs.Ended:
+		return nil
+	case runs.Failed:
+		return fmt.Errorf("%w: run %s: %s", ErrNotStarted, r.ID, why(r))
+	default:
+		return fmt.Errorf("%w: run %s is %s: %s", ErrStopped, r.ID, r.State, why(r))
+	}
 }
 
 // left is the run of a step that was started by a process killed before it could
