@@ -269,8 +269,17 @@ func (l *Loop) letter(r *Round) string {
 		return "?"
 	case r.Passed:
 		return "P"
-	case r.Unreviewed:
+	case r.Unreviewed, l.passedOver(r):
 		return "-"
 	}
 	return "."
+}
+
+// passedOver tells that no review of the round will come any more, because the
+// loop went on to another round or towards its end.
+func (l *Loop) passedOver(r *Round) bool {
+	if l.Rounds[len(l.Rounds)-1].N != r.N {
+		return true
+	}
+	return l.Phase == Ended || l.Phase == Finalizing || l.Phase == Analyzing
 }

@@ -141,12 +141,11 @@ func rounds(l *loop.Loop, look style.Look) string {
 	return s
 }
 
-// strip is one letter per reviewed round: A advanced, S stalled, R regressed,
-// C code review with findings, c clean, ? unknown, . open.
+// strip is one letter per round, as loop.Mark has them.
 func strip(l *loop.Loop, look style.Look) string {
 	var b strings.Builder
-	for i := range l.Rounds {
-		b.WriteString(mark(&l.Rounds[i], look))
+	for _, m := range l.Strip() {
+		b.WriteString(mark(m.Letter, look))
 	}
 	if b.Len() == 0 {
 		return "-"
@@ -154,24 +153,16 @@ func strip(l *loop.Loop, look style.Look) string {
 	return b.String()
 }
 
-func mark(r *loop.Round, look style.Look) string {
-	switch {
-	case r.Kind == loop.CodeReview && len(r.Findings) > 0:
-		return look.Warn.Paint("C")
-	case r.Kind == loop.CodeReview:
-		return look.Good.Paint("c")
-	case r.Kind == "":
-		return look.Dim.Paint(".")
-	}
-	switch r.Verdict {
-	case loop.Advanced:
-		return look.Good.Paint("A")
-	case loop.Stalled:
-		return look.Warn.Paint("S")
-	case loop.Regressed:
-		return look.Bad.Paint("R")
+func mark(letter string, look style.Look) string {
+	switch letter {
+	case "A", "C", "P":
+		return look.Good.Paint(letter)
+	case "R", "X", "!":
+		return look.Bad.Paint(letter)
+	case ".":
+		return look.Dim.Paint(letter)
 	default:
-		return look.Warn.Paint("?")
+		return look.Warn.Paint(letter)
 	}
 }
 
