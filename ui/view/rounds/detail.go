@@ -14,8 +14,10 @@ import (
 func detailLines(e *view.Env, l *loop.Loop, r *loop.Round, w int) []string {
 	b := builder{e: e, w: w}
 	b.review(l, r)
-	b.contract(&r.Contract)
-	b.summary(l, r)
+	if !r.Passed && !(l.Round.Known && r.N > l.Round.N) { // else only a code review's, which has neither
+		b.contract(&r.Contract)
+		b.summary(l, r)
+	}
 	b.times(l, r)
 	b.kv("files", or(strings.Join(r.Files, " "), "none"))
 	return b.out

@@ -61,7 +61,7 @@ func factLines(e *view.Env, l *loop.Loop, w int) []string {
 func (b *builder) state(l *loop.Loop) {
 	look := b.e.Look
 	if o := b.e.Snap.Loops.Origin; !whole(o.Status) && o.Status != fact.NotRead {
-		b.text("folder", strings.TrimSpace(o.Status.String()+" "+o.Why)+"; last good values", look.Bad)
+		b.text("loops", strings.TrimSpace(o.Status.String()+" "+o.Why)+"; last good values", look.Bad)
 	}
 	if !whole(l.Origin.Status) {
 		b.text("state", strings.TrimSpace(l.Origin.Status.String()+": "+l.Origin.Why)+"; last good values", look.Bad)
@@ -74,6 +74,7 @@ func (b *builder) state(l *loop.Loop) {
 	b.kv("round", join(l.Round.String()+" of "+l.Max.String(), stallWord(l, look), lastVerdict(l, look)))
 	b.kv("verdicts", strip(l, b.w-labelW-1, look))
 	b.text("", legend(l), look.Dim)
+	b.text("markers", strings.Join(l.Markers, " "), look.Dim)
 }
 
 func lastVerdict(l *loop.Loop, look style.Look) string {

@@ -124,19 +124,19 @@ func (b *builder) criterion(c loop.Criterion, idW int, rows rowsOf) {
 	const wordW = 10
 	indent := strings.Repeat(" ", min(wordW+1, b.w/4))
 	head := draw.PadRight(paint.Paint(word), wordW) + " " + draw.PadRight(c.ID, idW) + " "
-	for i, l := range draw.Wrap(c.Text, max(b.w-draw.Width(head), 8)) {
-		if i > 1 {
-			break // a criterion is recognised by its first lines
-		}
-		if i == 1 {
-			head = strings.Repeat(" ", draw.Width(head))
-		}
+	for _, l := range wrapTo(c.Text, max(b.w-draw.Width(head), 8), 2) { // it is recognised by its first lines
 		b.out = append(b.out, draw.Fit(head+l, b.w))
+		head = strings.Repeat(" ", draw.Width(head))
+	}
+	under := func(paint style.Token, text string) {
+		for _, l := range wrapTo(text, max(b.w-len(indent), 8), 3) {
+			b.out = append(b.out, draw.Fit(indent+paint.Paint(l), b.w))
+		}
 	}
 	switch {
 	case c.Verified:
 		for _, r := range rows.proofs[c.ID] {
-			b.out = append(b.out, look.Dim.Paint(draw.Fit(indent+proofWord(r), b.w)))
+			under(look.Dim, proofWord(r))
 		}
 	default:
 		for _, t := range rows.claims[c.ID] {
@@ -144,7 +144,7 @@ func (b *builder) criterion(c loop.Criterion, idW int, rows rowsOf) {
 			if t.Claimed {
 				p = look.Warn
 			}
-			b.out = append(b.out, p.Paint(draw.Fit(indent+claimWord(t), b.w)))
+			under(p, claimWord(t))
 		}
 	}
 }
@@ -174,12 +174,15 @@ func claimWord(t *loop.Task) string {
 	if who == "" || who == "-" {
 		who = "owner not named"
 	}
-	s := who + ", " + or(t.Status, "no status") + ": " + t.Task
+	s := who + ", " + statusWord(t) + ": " + t.Task
 	if t.Notes != "" && t.Notes != "-" {
 		s += "; " + t.Notes
 	}
 	return s
 }
+
+// statusWord is a task's status as written, without marks of emphasis.
+func statusWord(t *loop.Task) string { return or(strings.Trim(t.Status, "*_`~ "), "no status") }
 
 // tasks are the rows of the tracker that do not stand below a criterion.
 func (b *builder) tasks(t *loop.Tracker) {
@@ -203,7 +206,7 @@ func (b *builder) tasks(t *loop.Tracker) {
 		case x.Deferred:
 			paint = look.Dim
 		}
-		b.row(paint, or(x.Status, "-"), join(or(x.AC, "-"), x.Task))
+		b.row(paint, statusWord(x), join(or(x.AC, "-"), x.Task))
 	}
 	for _, lane := range []struct {
 		word  string
@@ -221,7 +224,11 @@ func (b *builder) tasks(t *loop.Tracker) {
 }
 
 func (b *builder) row(paint style.Token, word, text string) {
-	b.out = append(b.out, draw.Fit(draw.PadRight(paint.Paint(word), 12)+" "+text, b.w))
+	head := draw.PadRight(paint.Paint(word), 12) + " "
+	for _, l := range wrapTo(text, max(b.w-13, 8), 3) {
+		b.out = append(b.out, draw.Fit(head+l, b.w))
+		head = strings.Repeat(" ", 13)
+	}
 }
 
 func taskTally(t *loop.Tracker) string {

@@ -238,7 +238,9 @@ func (r *reader) lay(t *session.RoundText, w int, look style.Look) []string {
 	if log {
 		r.laid.rows = strings.Split(strings.TrimSuffix(t.Text, "\n"), "\n")
 	} else {
-		r.laid.rows = draw.Texts(draw.Markdown(t.Text, w, look))
+		// Line breaks stay: Humanize reads reviews line by line, and a marker that
+		// is no line of its own is none.
+		r.laid.rows = draw.Texts(draw.Markdown(strings.ReplaceAll(t.Text, "\n", "  \n"), w, look))
 	}
 	return r.laid.rows
 }

@@ -9,7 +9,9 @@ import (
 	"kdapilot/engine/loop"
 	"kdapilot/engine/session"
 	"kdapilot/ui/draw"
+	"kdapilot/ui/keys"
 	"kdapilot/ui/style"
+	"kdapilot/ui/term"
 	"kdapilot/ui/view"
 )
 
@@ -32,7 +34,12 @@ func (s *Screen) readerPane(e *view.Env, w, h int) []string {
 	notes = notes[:min(len(notes), max(ih-3, 0))] // the text matters more
 	body := r.body(e, t, iw, max(ih-len(notes)-1, 1))
 	head := append([]string{r.names(all, t, iw, e.Look)}, notes...)
-	return s.frame(e, crumb+" > "+t.Kind, append(head, body...), w, h, true)
+	lines := append(head, body...)
+	if s.class <= term.Narrow {
+		return draw.Panel(crumb+" > "+t.Kind, lines, w, h, true, e.Look)
+	}
+	note := keyOf(e, keys.PrevSection) + " " + keyOf(e, keys.NextSection) + " other texts, " + keyOf(e, keys.Filter) + " search, " + keyOf(e, keys.Back) + " back"
+	return draw.BoxNote(crumb+" > "+t.Kind, note, lines, w, h, true, e.Look)
 }
 
 // noTexts says why there is nothing to read.
@@ -128,10 +135,6 @@ func (r *reader) names(all []session.RoundText, t *session.RoundText, w int, loo
 	s, place := strings.Join(names, " "), r.place()
 	if draw.Width(s)+2+draw.Width(place) > w { // the one that is shown, and how many there are
 		s = look.Select.Paint("["+t.Kind+"]") + fmt.Sprintf(" %d of %d", slices.IndexFunc(all, func(x session.RoundText) bool { return x.Kind == t.Kind })+1, len(all))
-	}
-	const hint = "  [ ] switch"
-	if draw.Width(s)+2+draw.Width(place)+len(hint) <= w {
-		place += hint
 	}
 	return draw.Sides(s, look.Dim.Paint(place), w)
 }

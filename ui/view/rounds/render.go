@@ -1,6 +1,7 @@
 package rounds
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -17,27 +18,35 @@ func (s *Screen) Render(e *view.Env, w, h int) []string {
 	s.class = term.ClassOf(w, h)
 	s.settle(e)
 	l := s.current(e)
+	lines := s.panes(e, l, w, h)
+	if len(lines) != h { // panes are drawn to size; what stands alone is not
+		lines = draw.Block(lines, w, h)
+	}
+	return lines
+}
+
+func (s *Screen) panes(e *view.Env, l *loop.Loop, w, h int) []string {
 	switch {
 	case s.read.open:
-		return draw.Block(s.reading(e, l, w, h), w, h)
+		return s.reading(e, l, w, h)
 	case l == nil:
 		return draw.Block(draw.Wrap(none(e), w), w, h)
 	case s.class == term.FourPanes:
 		left := leftWidth(w)
-		return draw.Block(draw.JoinH(s.left(e, l, left, h), s.right(e, l, w-left, h)), w, h)
+		return draw.JoinH(s.left(e, l, left, h), s.right(e, l, w-left, h))
 	case s.class == term.TwoPanes:
 		left := w / 2
-		return draw.Block(draw.JoinH(s.left(e, l, left, h), s.factsPane(e, l, w-left, h)), w, h)
+		return draw.JoinH(s.left(e, l, left, h), s.factsPane(e, l, w-left, h))
 	}
 	switch s.focus {
 	case facts:
-		return draw.Block(s.factsPane(e, l, w, h), w, h)
+		return s.factsPane(e, l, w, h)
 	case loops:
-		return draw.Block(s.loopsPane(e, l, w, h), w, h)
+		return s.loopsPane(e, l, w, h)
 	case detail:
-		return draw.Block(s.detailPane(e, l, w, h), w, h)
+		return s.detailPane(e, l, w, h)
 	default:
-		return draw.Block(s.narrow(e, l, w, h), w, h)
+		return s.narrow(e, l, w, h)
 	}
 }
 
@@ -119,7 +128,9 @@ func stopHead(e *view.Env, l *loop.Loop) string {
 	}
 	var gates []string
 	for _, r := range l.NextStop {
-		gates = append(gates, r.Gate)
+		if !slices.Contains(gates, r.Gate) {
+			gates = append(gates, r.Gate)
+		}
 	}
 	return e.Look.Warn.Paint(stopWord(l.NextStop[0])+": ") + strings.Join(gates, ", ")
 }

@@ -143,6 +143,8 @@ func TestWords(t *testing.T) {
 	ended := &loop.Loop{Phase: loop.Ended}
 	in := &loop.Loop{Phase: loop.AwaitingCodeReview}
 	parked := &loop.Loop{Phase: loop.Parked}
+	unchecked := &loop.Loop{Phase: loop.Implementing, Reviewer: loop.Reviewer{Open: true}}
+	gone := &loop.Loop{Phase: loop.Implementing, Reviewer: loop.Reviewer{Open: true, Checked: fact.OK}}
 	for _, tt := range []struct {
 		name   string
 		l      *loop.Loop
@@ -162,11 +164,13 @@ func TestWords(t *testing.T) {
 		{"open", active, loop.Round{}, "-", "open", "."},
 		{"in review", in, loop.Round{}, "-", "in review", "."},
 		{"parked", parked, loop.Round{}, "-", "parked", "."},
+		{"a reviewer was started, nobody looked for it", unchecked, loop.Round{}, "-", "in review?", "."},
+		{"a reviewer was started and is gone", gone, loop.Round{}, "-", "unfinished", "."},
 		{"ended without review", ended, loop.Round{}, "-", "no review", "-"},
 	} {
 		tt.l.Rounds = []loop.Round{tt.r}
 		r := &tt.l.Rounds[0]
-		if k, w, m := kindWord(tt.l, r), verdictWord(tt.l, r), marks(tt.l)[0].Letter; k != tt.kind || w != tt.word || m != tt.letter {
+		if k, w, m := kindWord(tt.l, r), verdictWord(tt.l, r), tt.l.Strip()[0].Letter; k != tt.kind || w != tt.word || m != tt.letter {
 			t.Errorf("%s: %q %q %q, want %q %q %q", tt.name, k, w, m, tt.kind, tt.word, tt.letter)
 		}
 	}
@@ -313,16 +317,164 @@ func TestShow(t *testing.T) {
 	}
 }
 
-// A frame stays cheap with many loops, many rounds and a long review.
-func BenchmarkRender(b *testing.B) {
+// A text that is read stays, whatever loop or round arrives; so does what a
+// person selected.
+func TestTheReaderStaysWithItsRound(t *testing.T) {
+	e := viewtest.Env(opened())
+	s := New()
+	act(t, s, e, keys.Down, keys.Drill)
+	next := opened()
+	newer := loop.Loop{Name: "2026-08-21_13-00-00", Layout: loop.RLCR, Phase: loop.Implementing, Rounds: []loop.Round{{N: 0}, {N: 1}, {N: 2}}}
+	next.Loops.Loops = append([]loop.Loop{newer}, next.Loops.Loops...)
+	e.Snap = next
+	text := draw.Plain(s.Render(e, 100, 30))
+	for _, want := range []string{"2026-08-21_08-12-44 > round 2 > review-result", "Mainline Progress Verdict: STALLED"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%q is not on screen after a new loop:\n%s", want, text)
+		}
+	}
+	act(t, s, e, keys.Back)
+	if got := s.Selected(e); !strings.HasPrefix(got, "2026-08-21_08-12-44  round 2") {
+		t.Errorf("the selection moved to %q", got)
+	}
+	act(t, s, e, keys.NextSection) // the newer loop
+	if got := s.Selected(e); !strings.HasPrefix(got, "2026-08-21_13-00-00  round 2") {
+		t.Errorf("newest round of the newer loop: %q", got)
+	}
+}
+
+func TestAFollowedLoopGivesWayToANewerOne(t *testing.T) {
+	e := viewtest.Env(sample())
+	s := New()
+	act(t, s, e, keys.Down, keys.Up) // back on the newest: followed again
+	next := sample()
+	next.Loops.Loops = append([]loop.Loop{{Name: "2026-08-21_13-00-00", Layout: loop.RLCR, Phase: loop.Implementing, Rounds: []loop.Round{{N: 0}}}}, next.Loops.Loops...)
+	e.Snap = next
+	if got := s.Selected(e); !strings.HasPrefix(got, "2026-08-21_13-00-00  round 0") {
+		t.Errorf("selected %q", got)
+	}
+}
+
+func TestAFilterDoesNotChangeWhatIsFollowed(t *testing.T) {
+	e := viewtest.Env(sample())
+	s := New()
+	s.SetFilter(e, "verdict:advanced")
+	if got := s.Selected(e); !strings.Contains(got, "round 1") {
+		t.Errorf("filtered %q", got)
+	}
+	act(t, s, e, keys.Bottom, keys.Top)
+	s.SetFilter(e, "")
+	if got := s.Selected(e); !strings.Contains(got, "round 1") {
+		t.Errorf("a choice made under a filter is lost: %q", got)
+	}
+}
+
+func TestTheLogIsFollowed(t *testing.T) {
+	e := viewtest.Env(opened())
+	s := New()
+	act(t, s, e, keys.Down, keys.Drill, keys.PrevSection, keys.PrevSection) // round to the log
+	last := func() string { return draw.Plain(s.Render(e, 100, 30)) }
+	if text := last(); !strings.Contains(text, "end of the log") || s.Context() != keys.Log {
+		t.Fatalf("context %v\n%s", s.Context(), text)
+	}
+	grow := opened()
+	grow.Round.Texts[3].Text += "one line more\n"
+	e.Snap = grow
+	if !strings.Contains(last(), "one line more") {
+		t.Error("a log that grows is not followed")
+	}
+	act(t, s, e, keys.PageUp)
+	grow = opened()
+	grow.Round.Texts[3].Text += "another line\n"
+	e.Snap = grow
+	if strings.Contains(last(), "another line") {
+		t.Error("the view jumped although a person had moved up")
+	}
+	s.SetFilter(e, "[P1]")
+	if got := s.Selected(e); got != "- [P1] The wait moved" {
+		t.Errorf("found %q", got)
+	}
+	act(t, s, e, keys.Back, keys.Back)
+	if s.Context() != keys.Rounds {
+		t.Error("back does not leave the log")
+	}
+}
+
+func TestWhatAReaderMustKnow(t *testing.T) {
+	snap := opened()
+	snap.Round.Round = 3
+	l := &snap.Loops.Loops[0]
+	l.Rounds[3].Passed = true
+	snap.Round.Texts = []session.RoundText{
+		{Kind: "summary", Text: "# Summary\n", Origin: fact.Origin{Path: l.Dir + "/round-3-summary.md", Status: fact.OK, Size: 12}},
+		{Kind: "review-result", Origin: fact.Origin{Status: fact.Missing, Why: "no such file"}},
+		{Kind: "prompt", Text: "# Prompt\n", Cut: true, Origin: fact.Origin{Status: fact.OK, Size: 700_000, ModTime: at(time.Hour)}},
+	}
+	e := viewtest.Env(snap)
+	s := New()
+	act(t, s, e, keys.Drill)
+	for _, want := range []string{"a scaffold: nobody has filled it in", "leaves no result", "cut: the end is left out, 700.0 kB are on disk"} {
+		found := false
+		for range 3 {
+			found = found || strings.Contains(draw.Plain(s.Render(e, 100, 30)), want)
+			act(t, s, e, keys.NextSection)
+		}
+		if !found {
+			t.Errorf("%q is said of no text", want)
+		}
+	}
+}
+
+// A marker counts only on a line of its own, so lines are shown as they are.
+func TestLinesOfAReviewAreNotJoined(t *testing.T) {
+	snap := opened()
+	snap.Round.Texts[1].Text = "Mainline Progress Verdict: ADVANCED\nCOMPLETE\n"
+	e := viewtest.Env(snap)
+	s := New()
+	act(t, s, e, keys.Down, keys.Drill)
+	s.Render(e, 100, 30)
+	s.SetFilter(e, "COMPLETE")
+	if got := s.Selected(e); got != "COMPLETE" {
+		t.Errorf("the marker's line is %q", got)
+	}
+}
+
+func TestNoLoopSaysWhy(t *testing.T) {
+	for want, o := range map[string]fact.Origin{
+		"Loops: not read yet.":             {},
+		"Loops: unreadable permission":     {Status: fact.Unreadable, Why: "permission"},
+		"No loop yet. Review the plan (2)": {Status: fact.Missing},
+	} {
+		e := viewtest.Env(&session.Snapshot{Loops: loop.Set{Origin: o}})
+		if got := draw.Plain(New().Render(e, 100, 20)); !strings.HasPrefix(got, want) {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
+// crowd is 40 loops of 40 rounds, a review of 100 KB and a tracker at its limits.
+func crowd() *session.Snapshot {
 	snap := opened()
 	l := &snap.Loops.Loops[0]
 	for i := range 40 {
-		l.Rounds = append(l.Rounds, loop.Round{N: 4 + i, Files: []string{"prompt", "summary"}})
-		snap.Loops.Loops = append(snap.Loops.Loops, loop.Loop{Name: fmt.Sprintf("2026-07-%02d_08-00-00", i%28+1), Layout: loop.RLCR, Rounds: l.Rounds})
+		if i > 3 {
+			l.Rounds = append(l.Rounds, loop.Round{N: i, Files: []string{"prompt", "summary"}})
+		}
+		snap.Loops.Loops = append(snap.Loops.Loops, loop.Loop{Name: fmt.Sprintf("2026-07-%02d_08-00-%02d", i%28+1, i), Layout: loop.RLCR, Rounds: l.Rounds})
+	}
+	l = &snap.Loops.Loops[0]
+	for i := range 200 {
+		id := fmt.Sprintf("AC-%d", 100+i)
+		l.Tracker.Criteria = append(l.Tracker.Criteria, loop.Criterion{ID: id, Text: strings.Repeat("words ", 40)})
+		l.Tracker.Active = append(l.Tracker.Active, loop.Task{Task: strings.Repeat("task ", 30), AC: id, Status: "pending"}, loop.Task{Task: "second", AC: id})
 	}
 	snap.Round.Texts[1].Text = strings.Repeat("A line of review with `code` and **words** in it.\n\n", 2000)
-	e := viewtest.Env(snap)
+	return snap
+}
+
+// A frame stays cheap with many loops, many rounds and a long review.
+func BenchmarkRender(b *testing.B) {
+	e := viewtest.Env(crowd())
 	for _, c := range []struct {
 		name string
 		keys []keys.ID
@@ -334,8 +486,28 @@ func BenchmarkRender(b *testing.B) {
 		}
 		b.Run(c.name, func(b *testing.B) {
 			for b.Loop() {
-				s.Render(e, 200, 56)
+				s.Render(e, 200, 60)
 			}
 		})
+	}
+}
+
+// The first frame after the tracker changed lays all of it out.
+func BenchmarkFirstFrame(b *testing.B) {
+	e := viewtest.Env(crowd())
+	for b.Loop() {
+		s := New()
+		s.Render(e, 200, 60)
+	}
+}
+
+// The first frame of a text lays all of it out.
+func BenchmarkOpenReview(b *testing.B) {
+	e := viewtest.Env(crowd())
+	for b.Loop() {
+		s := New()
+		s.Show(e, "2")
+		s.Act(e, keys.Drill)
+		s.Render(e, 200, 60)
 	}
 }

@@ -15,22 +15,10 @@ var letters = []struct{ letter, word string }{
 	{"-", "not reviewed"}, {"!", "could not run"},
 }
 
-// marks are the loop's rounds as letters. A round that was passed over without a
-// review is no open one.
-func marks(l *loop.Loop) []loop.Mark {
-	out := l.Strip()
-	for i := range out {
-		if out[i].Letter == "." && verdictWord(l, &l.Rounds[i]) == "no review" {
-			out[i].Letter = "-"
-		}
-	}
-	return out
-}
-
 // strip are the letters of the newest rounds that fit w cells, oldest first, in
 // groups of five so that rounds can be counted.
 func strip(l *loop.Loop, w int, look style.Look) string {
-	all := marks(l)
+	all := l.Strip()
 	if len(all) == 0 {
 		return "-"
 	}
@@ -80,7 +68,7 @@ func letterPaint(letter string, look style.Look) style.Token {
 // legend explains the letters that are in the strip.
 func legend(l *loop.Loop) string {
 	var seen strings.Builder
-	for _, m := range marks(l) {
+	for _, m := range l.Strip() {
 		seen.WriteString(m.Letter)
 	}
 	var out []string

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"kdapilot/engine/fact"
 	"kdapilot/engine/loop"
 	"kdapilot/ui/draw"
 	"kdapilot/ui/style"
@@ -99,12 +100,17 @@ func verdictWord(l *loop.Loop, r *loop.Round) string {
 		return "no review"
 	case l.Phase.Awaiting() && l.Reviewer.Round == r.N:
 		return "in review"
-	case l.Phase == loop.Implementing || l.Phase == loop.ReviewFixing || l.Phase.Awaiting():
-		return "open"
+	case l.Phase == loop.Ended || l.Phase == loop.Finalizing || l.Phase == loop.Analyzing:
+		return "no review"
 	case l.Phase == loop.Parked:
 		return "parked"
+	case l.Reviewer.Open && l.Reviewer.Round == r.N:
+		if l.Reviewer.Checked == fact.OK {
+			return "unfinished"
+		}
+		return "in review?"
 	default:
-		return "no review"
+		return "open"
 	}
 }
 
@@ -119,7 +125,7 @@ func verdictPaint(word string, look style.Look) style.Token {
 		return look.Good
 	case "regressed", "could not run":
 		return look.Bad
-	case "stalled", "findings", "unknown", "never reviewed", "no review", "parked":
+	case "stalled", "findings", "unknown", "never reviewed", "no review", "parked", "unfinished":
 		return look.Warn
 	default:
 		return look.Accent
@@ -254,6 +260,8 @@ func took(d time.Duration) string {
 	switch {
 	case d <= 0:
 		return "-"
+	case d < time.Second:
+		return "<1 s"
 	case d < time.Minute:
 		return fmt.Sprintf("%d s", int(d.Seconds()))
 	case d < time.Hour:
@@ -286,7 +294,7 @@ func until(e *view.Env, t time.Time) string {
 	if e.Now.Sub(t) < time.Minute {
 		return "just now"
 	}
-	return took(e.Now.Sub(t)) + " ago"
+	return view.Age(e.Now, t) + " ago"
 }
 
 // since is how long something has been so.
@@ -319,6 +327,16 @@ func stopWord(r loop.Refusal) string {
 		return "ends the loop"
 	}
 	return "refused"
+}
+
+// wrapTo wraps s to at most n lines; what does not fit is cut with a mark.
+func wrapTo(s string, w, n int) []string {
+	lines := draw.Wrap(s, w)
+	if len(lines) <= n {
+		return lines
+	}
+	lines[n-1] = draw.Fit(strings.TrimRight(draw.Strip(lines[n-1]), " ")+" "+draw.Strip(lines[n]), w)
+	return lines[:n]
 }
 
 func or(s, other string) string {
