@@ -58,7 +58,7 @@ func (b *builder) found(r *loop.Round) {
 	for _, f := range r.Findings {
 		at := ""
 		if f.Path != "" {
-			at = look.Dim.Paint(fmt.Sprintf("  %s:%d", f.Path, f.From))
+			at = look.Dim.Paint(fmt.Sprintf("  %s:%d", below(b.e, f.Path), f.From))
 		}
 		b.kv(look.Warn.Paint(f.Severity), f.Title+at)
 	}
@@ -78,6 +78,14 @@ func (b *builder) found(r *loop.Round) {
 	if r.OpenQuestion {
 		b.text("", fmt.Sprintf("an open question at line %d", r.OpenQuestionLine), look.Warn)
 	}
+}
+
+// below is a path without the folder that was opened.
+func below(e *view.Env, path string) string {
+	if rel, ok := strings.CutPrefix(path, e.Snap.Root+"/"); ok && e.Snap.Root != "" {
+		return rel
+	}
+	return path
 }
 
 func (b *builder) contract(c *loop.Contract) {

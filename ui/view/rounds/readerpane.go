@@ -141,10 +141,7 @@ func (r *reader) names(all []session.RoundText, t *session.RoundText, w int, loo
 
 // source is the file a text comes from, its size and age.
 func (r *reader) source(e *view.Env, t *session.RoundText, w int) string {
-	path := or(t.Origin.Path, t.Name)
-	if rel, ok := strings.CutPrefix(path, e.Snap.Root+"/"); ok && e.Snap.Root != "" {
-		path = rel
-	}
+	path := below(e, or(t.Origin.Path, t.Name))
 	var more string
 	if t.Origin.Status.Known() {
 		more = ", " + sizeWord(t.Origin.Size) + ", " + or(ago(e, t.Origin.ModTime), "age not known")

@@ -301,6 +301,22 @@ func TestSpans(t *testing.T) {
 	}
 }
 
+// The clock of a screen steps once a minute: what was just written may be newer.
+func TestTimesAheadOfTheClock(t *testing.T) {
+	e := viewtest.Env(sample())
+	l := &e.Snap.Loops.Loops[0]
+	r := &l.Rounds[3]
+	r.Opened = at(-40 * time.Second)
+	if work, _ := spanWords(e, l, r); work != "<1 min+" {
+		t.Errorf("work %q", work)
+	}
+	for ago, want := range map[time.Duration]string{-40 * time.Second: "just now", 30 * time.Second: "just now", 5 * time.Minute: "5 min ago", -5 * time.Minute: "in 5 min", -90 * time.Minute: "in 1:30 h"} {
+		if got := until(e, at(ago)); got != want {
+			t.Errorf("%v ago: %q, want %q", ago, got, want)
+		}
+	}
+}
+
 func TestShow(t *testing.T) {
 	e := viewtest.Env(several())
 	s := New()

@@ -248,11 +248,20 @@ func spanWords(e *view.Env, l *loop.Loop, r *loop.Round) (work, review string) {
 	case word == "open" && r.Opened.IsZero(), word == "open" && l.Ignored:
 		work = "-"
 	case word == "open":
-		work = took(e.Now.Sub(r.Opened)) + "+"
+		work = soFar(e, r.Opened)
 	case word == "in review" && !l.Reviewer.Started.IsZero():
-		review = took(e.Now.Sub(l.Reviewer.Started)) + "+"
+		review = soFar(e, l.Reviewer.Started)
 	}
 	return work, review
+}
+
+// soFar is the time since t with a "+". The clock of a screen steps once a
+// minute, so t may lie a little ahead of it.
+func soFar(e *view.Env, t time.Time) string {
+	if d := e.Now.Sub(t); d >= time.Minute {
+		return took(d) + "+"
+	}
+	return "<1 min+"
 }
 
 // took is a span in words; "-" where it is not known.
@@ -288,11 +297,11 @@ func until(e *view.Env, t time.Time) string {
 	if t.IsZero() {
 		return "at a time not known"
 	}
+	if d := e.Now.Sub(t); d > -time.Minute && d < time.Minute {
+		return "just now"
+	}
 	if t.After(e.Now) {
 		return "in " + took(t.Sub(e.Now))
-	}
-	if e.Now.Sub(t) < time.Minute {
-		return "just now"
 	}
 	return view.Age(e.Now, t) + " ago"
 }
