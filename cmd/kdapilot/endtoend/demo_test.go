@@ -17,7 +17,7 @@ func TestDemoShowsEveryScreenAndLeavesTheTerminalAsItWas(t *testing.T) {
 	p := newPlace(t).world()
 	s := p.demo()
 	s.Wait("[1 overview]", "the plan waits for review")
-	for _, tab := range [][2]string{{"2", "refined-plan.md"}, {"3", "state, criteria, next stop"}, {"4", "classes: share of stall"}, {"5", "regimes"}, {"6", "full-gate"}, {"9", "gate 2 takes it"}, {"1", "attention"}} {
+	for _, tab := range [][2]string{{"2", "refined-plan.md"}, {"3", "claimed and verified"}, {"4", "classes: share of stall"}, {"5", "regimes"}, {"6", "full-gate"}, {"9", "gate 2 takes it"}, {"1", "attention"}} {
 		s.Keys(tab[0])
 		s.Wait("["+tab[0]+" ", tab[1], "SIMULATED")
 	}
