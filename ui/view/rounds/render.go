@@ -68,7 +68,7 @@ func (s *Screen) left(e *view.Env, l *loop.Loop, w, h int) []string {
 	if n < 2 || h < 14 {
 		return s.listAndDetail(e, l, w, h)
 	}
-	lh := min(n+4, max(h/4, 6))
+	lh := min(n+4, max(h/4, 7))
 	return draw.JoinV(s.loopsPane(e, l, w, lh), s.listAndDetail(e, l, w, h-lh))
 }
 
@@ -182,7 +182,7 @@ func (s *Screen) detailPane(e *view.Env, l *loop.Loop, w, h int) []string {
 	r := all[s.at(all)]
 	title := "round " + strconv.Itoa(r.N)
 	if !s.read.open {
-		title += ": " + keyOf(e, keys.Drill) + " reads its texts"
+		title += ", " + keyOf(e, keys.Drill) + " reads it"
 	}
 	return s.scrolled(e, detail, title, detailLines(e, l, r, iw), w, h)
 }

@@ -59,7 +59,7 @@ func (s *Screen) roundsPane(e *view.Env, l *loop.Loop, w, h int) []string {
 	switch {
 	case !whole(l.Origin.Status):
 		title += ", last good reading"
-	case !s.moved && len(all) > 1 && l.Phase.Active():
+	case !s.moved && len(all) > 1 && l.Phase.Active() && !l.Ignored:
 		title += ", newest followed"
 	}
 	return s.frame(e, title, t.Render(iw, ih, e.Look), w, h, s.focus == table && !s.read.open)
