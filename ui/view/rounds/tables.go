@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	"kdapilot/engine/loop"
 	"kdapilot/ui/draw"
@@ -118,7 +119,7 @@ func (s *Screen) loopsPane(e *view.Env, l *loop.Loop, w, h int) []string {
 		Empty: "no loop fits the filter " + s.loopsOf,
 		Row: func(i int) []string {
 			x := all[i]
-			out := []string{loopName(x.Name, nameW), loopWord(x), e.Look.Warn.Paint(shortMarks(x)), x.Round.String() + "/" + x.Max.String(), strip(x, 24, e.Look), base(x)}
+			out := []string{loopName(x.Name, nameW), strings.Replace(loopWord(x), ": ", " ", 1), e.Look.Warn.Paint(shortMarks(x)), x.Round.String() + "/" + x.Max.String(), strip(x, 24, e.Look), base(x)}
 			if !marked {
 				out = slices.Delete(out, 2, 3)
 			}
