@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -41,74 +40,56 @@ func TestDemoShowsEveryScreenAndLeavesTheTerminalAsItWas(t *testing.T) {
 	if code := s.Ended(); code != 0 {
 		t.Errorf("exit %d", code)
 	}
+	restored(t, s)
+}
+
+// restored holds that a program that had the terminal gave it back: each mode
+// was switched on by it, and the last word was off.
+func restored(t *testing.T, s *screen.Term) {
+	t.Helper()
 	raw := s.Raw()
-	for what, seq := range map[string]string{"alternate screen": "\x1b[?1049l", "cursor": "\x1b[?25h", "bracketed paste": "\x1b[?2004l"} {
-		on := strings.NewReplacer("1049l", "1049h", "25h", "25l", "2004l", "2004h").Replace(seq)
-		if bytes.LastIndex(raw, []byte(seq)) < bytes.LastIndex(raw, []byte(on)) {
-			t.Errorf("%s was not restored", what)
+	for what, seq := range map[string][2]string{
+		"alternate screen": {"\x1b[?1049h", "\x1b[?1049l"}, "hidden cursor": {"\x1b[?25l", "\x1b[?25h"}, "bracketed paste": {"\x1b[?2004h", "\x1b[?2004l"},
+	} {
+		on, off := bytes.LastIndex(raw, []byte(seq[0])), bytes.LastIndex(raw, []byte(seq[1]))
+		switch {
+		case on < 0:
+			t.Errorf("%s was never on: this proves nothing", what)
+		case off < on:
+			t.Errorf("%s was left on", what)
 		}
 	}
-}
-
-var phrase = regexp.MustCompile(`approve [0-9a-f]{6}`)
-
-// readPlan reads the whole plan, page by page.
-func readPlan(s *screen.Term) {
-	s.Keys("2")
-	s.Wait("[2 plan]", "outline")
-	for range 40 {
-		text := s.Text()
-		if strings.Contains(text, "read all 38 sections") {
-			return
-		}
-		s.Keys(" ")
-		s.Until("another page", func(now string) bool { return now != text })
-	}
-	s.Wait("read all 38 sections")
-}
-
-// openG1 opens gate 1 and gives the phrase it wants.
-func openG1(s *screen.Term) string {
-	s.Keys("A")
-	s.Wait("gate 1: plan review", "what must hold")
-	var want string
-	s.Until("the phrase", func(text string) bool {
-		want = phrase.FindString(text)
-		return want != ""
-	})
-	return want
 }
 
 func TestBothGatesAndALoopAndARun(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t).world()
-	s := p.demo()
-	s.Wait("[1 overview]", "the plan waits for review")
-	s.Keys("o")
-	s.Wait("OPERATE")
-	readPlan(s)
-	want := openG1(s)
-	s.Rest(600 * time.Millisecond)
-	s.Type(want)
-	s.Wait("> " + want)
-	s.Keys("\r")
+	s := p.operating()
+	readPlan(t, s)
+	if n := len(p.seals()); n != 0 {
+		t.Fatalf("%d seals before anything was approved", n)
+	}
+	sayAndEnter(t, s, openG1(s))
 	s.Wait("G1 sealed")
 	if n := len(p.seals()); n != 1 {
 		t.Fatalf("%d seals", n)
 	}
+	p.run("show", "journal", p.tree, "--verify")
 	s.Keys("S")
-	s.Wait("gate 2: loop start", "what must hold") // the name of the base stands in the header too
-	s.Rest(600 * time.Millisecond)
-	s.Type("rocm-kda-base/fa-demo")
-	s.Keys("\r")
+	s.Wait("gate 2: loop start", gateUp) // the name of the base stands in the header too
+	sayAndEnter(t, s, base)
 	s.Wait("where does the start command go?", "SIMULATED loop of the demo")
+	if n := len(p.seals()); n != 2 {
+		t.Fatalf("%d seals after gate 2", n)
+	}
 	before, err := os.ReadDir(filepath.Join(p.tree, ".humanize", "rlcr"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	s.Keys("\r") // the simulated loop is the first route
 	s.Until("a loop that runs", func(text string) bool {
-		return strings.Contains(text, "round 0/12") || strings.Contains(text, "round 1/12")
+		lines := strings.SplitN(text, "\n", 3) // the phase and the round stand on the second line
+		return len(lines) > 1 && strings.Contains(lines[1], "implementing") && strings.Contains(lines[1], "/12")
 	})
 	after, err := os.ReadDir(filepath.Join(p.tree, ".humanize", "rlcr"))
 	if err != nil || len(after) != len(before)+1 {

@@ -11,22 +11,60 @@ import (
 	"kdapilot/cmd/kdapilot/endtoend/screen"
 )
 
-// quiet is longer than a gate wants silence.
-const quiet = 600 * time.Millisecond
-
-// refused waits until the journal says that a gate turned something down.
+// refused waits until the journal says that a gate turned something down; s is
+// the screen to show if it never does, or nil.
 func (p *place) refused(s *screen.Term, why string) {
 	p.t.Helper()
 	deadline := time.Now().Add(screen.Patience)
-	for !strings.Contains(p.journal(), why) {
-		if time.Now().After(deadline) {
-			p.t.Fatalf("the journal does not say %q:\n%s\n%s", why, p.journal(), s.Text())
+	said := func() bool {
+		for l := range strings.SplitSeq(p.journal(), "\n") {
+			if strings.Contains(l, `"gate refused"`) && strings.Contains(l, why) {
+				return true
+			}
 		}
-		s.Rest(50 * time.Millisecond)
+		return false
+	}
+	for !said() {
+		if time.Now().After(deadline) {
+			text := ""
+			if s != nil {
+				text = s.Text()
+			}
+			p.t.Fatalf("the journal does not say %q:\n%s\n%s", why, p.journal(), text)
+		}
+		time.Sleep(50 * time.Millisecond)
 	}
 	if n := len(p.seals()); n != 0 {
 		p.t.Fatalf("%d seals were made", n)
 	}
+}
+
+// untouched holds that nothing stands on the input line, nothing was sealed and
+// the gate is open still.
+func (p *place) untouched(s *screen.Term, after string, seals int) {
+	p.t.Helper()
+	s.Rest(quiet)
+	text := s.Text()
+	if got, _ := typed(text); got != "" {
+		p.t.Errorf("%s: %q stands on the input line:\n%s", after, got, text)
+	}
+	if !strings.Contains(text, gateUp) {
+		p.t.Errorf("%s: the gate is gone:\n%s", after, text)
+	}
+	if n := len(p.seals()); n != seals {
+		p.t.Fatalf("%s: %d seals, want %d:\n%s", after, n, seals, text)
+	}
+}
+
+// wouldBe is the phrase that a gate which is shut would want: it names the seal
+// all the same.
+func wouldBe(t *testing.T, s *screen.Term) string {
+	t.Helper()
+	m := sealLine.FindStringSubmatch(s.Text())
+	if m == nil {
+		t.Fatalf("the gate names no seal:\n%s", s.Text())
+	}
+	return "approve " + m[1][:6]
 }
 
 // The plan was read, operate mode is on, gate 1 could be approved: only the
@@ -44,65 +82,86 @@ func TestGateTakesNothingButAHand(t *testing.T) {
 	s.Keys("o")
 	s.Wait("OPERATE")
 	s.Keys("A") // unread
-	s.Wait("what must hold", "shut:")
+	s.Wait(gateUp, "shut:")
 	s.Rest(quiet)
-	s.Type("approve 000000")
-	s.Keys("\r\x1b")
-	s.Gone("what must hold")
-	readPlan(s)
+	s.Type(wouldBe(t, s)) // the right phrase, at a hand's pace
+	s.Keys("\r")
+	p.untouched(s, "a plan that was not read", 0)
+	leave(s)
+	readPlan(t, s)
+
+	s.Keys("A")
+	s.Type("approve ") // a hand that did not see the gate come: never quiet
+	s.Wait(gateUp)
+	p.untouched(s, "keys in flight", 0)
+	leave(s)
 
 	want := openG1(s)
-	s.Type(want[:3]) // before the gate is quiet
-	s.Rest(quiet)
-	s.Keys("\r") // and enter alone
-	s.Rest(quiet)
+	if again := wouldBe(t, s); again != want {
+		t.Fatalf("the phrase is %q, not %q: the attack on the shut gate proves nothing", want, again)
+	}
+	s.Keys("\r")
+	p.untouched(s, "enter alone", 0)
 	s.Keys("\x1b[200~" + want + "\x1b[201~\r")
 	p.refused(s, "pasted text")
-	s.Rest(quiet)
+	p.untouched(s, "a paste", 0)
 	s.Keys(want + "\r")
 	p.refused(s, "faster than a hand")
-	s.Wait("what must hold") // open still, nothing approved
+	p.untouched(s, "a burst", 0)
+	s.Keys(want) // the burst and its enter apart
+	s.Rest(quiet)
+	s.Keys("\r")
+	p.untouched(s, "a burst with a late enter", 0)
+	say(t, s, want[:len(want)-1])
+	s.Keys("\r")
+	s.Rest(quiet)
+	if n := len(p.seals()); n != 0 {
+		t.Fatalf("a phrase without its last digit was taken:\n%s", s.Text())
+	}
+	s.Type(want[len(want)-1:])
+	s.Wait("> " + want)
 
+	before := p.journal()
+	p.append(planPath, "x") // one byte
+	s.Wait("VOID", "plan")
+	s.Keys("\r")
 	s.Rest(quiet)
 	s.Type(want)
-	s.Wait("> " + want)
-	f, err := os.OpenFile(filepath.Join(p.tree, ".humanize/kernel-agent/refined-plan.md"), os.O_APPEND|os.O_WRONLY, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := f.WriteString("\nOne more line.\n"); err != nil {
-		t.Fatal(err)
-	}
-	if err := f.Close(); err != nil {
-		t.Fatal(err)
-	}
-	s.Wait("One more line.") // the difference, in the open gate
 	s.Keys("\r")
 	s.Rest(quiet)
 	if n := len(p.seals()); n != 0 {
 		t.Fatalf("a plan was sealed that changed while the gate was open:\n%s", s.Text())
 	}
-	s.Keys("\x1b")
-	s.Gone("what must hold")
+	if after := strings.TrimPrefix(p.journal(), before); !strings.Contains(after, "void while open") {
+		t.Errorf("the journal does not say that the gate became void:\n%s", after)
+	}
+	leave(s)
+	s.Keys("A") // the changed plan has a section with a byte nobody saw
+	s.Wait(gateUp)
+	if again := wouldBe(t, s); again == want {
+		t.Errorf("another plan is approved by the same phrase %q", want)
+	}
+	leave(s)
+	s.Keys("q")
+	s.Ended()
+	if out := p.run("show", "journal", p.tree, "--verify"); !strings.Contains(out, "chain holds") {
+		t.Errorf("journal:\n%s", out)
+	}
 }
 
-// sealed is a world whose plan was approved by a hand, with gate 2 about to be
-// opened.
-func sealed(t *testing.T) (*place, *screen.Term) {
-	t.Helper()
-	p := newPlace(t).world()
-	s := p.demo()
-	s.Wait("the plan waits for review")
-	s.Keys("o")
-	s.Wait("OPERATE")
-	readPlan(s)
-	want := openG1(s)
-	s.Rest(quiet)
-	s.Type(want)
-	s.Keys("\r")
-	s.Wait("G1 sealed")
-	s.Gone("what must hold")
-	return p, s
+// append adds text to a file in place, as an editor or a script may.
+func (p *place) append(name, text string) {
+	p.t.Helper()
+	f, err := os.OpenFile(filepath.Join(p.tree, name), os.O_APPEND|os.O_WRONLY, 0)
+	if err == nil {
+		_, err = f.WriteString(text)
+	}
+	if err == nil {
+		err = f.Close()
+	}
+	if err != nil {
+		p.t.Fatal(err)
+	}
 }
 
 func TestGate2IsVoidedByTheWorld(t *testing.T) {
@@ -111,30 +170,25 @@ func TestGate2IsVoidedByTheWorld(t *testing.T) {
 		what func(p *place)
 		says string
 	}{
-		"a tracked file is edited": {func(p *place) {
-			if err := os.WriteFile(filepath.Join(p.tree, "kernels", "flash_attn_generic.py"), []byte("# edited\n"), 0o644); err != nil {
-				p.t.Fatal(err)
-			}
-		}, "flash_attn_generic.py"},
-		"the base branch moves": {func(p *place) { p.git("branch", "-f", "rocm-kda-base/fa-demo", "HEAD") }, "base"},
+		"a tracked file is edited": {func(p *place) { p.append("kernels/flash_attn_generic.py", "# edited\n") }, "flash_attn_generic.py"},
+		"the base branch moves":    {func(p *place) { p.git("branch", "-f", base, "HEAD") }, "base"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			p, s := sealed(t)
 			s.Keys("S")
-			s.Wait("gate 2: loop start", "what must hold")
-			s.Rest(quiet)
-			s.Type("rocm-kda-base/fa-demo")
-			s.Wait("> rocm-kda-base/fa-demo")
+			s.Wait("gate 2: loop start", gateUp)
+			say(t, s, base)
+			before := p.journal()
 			move.what(p)
-			s.Until("the gate to be void", func(text string) bool {
-				return strings.Contains(text, "changed while") || strings.Contains(text, "void")
-			})
-			s.Wait(move.says)
+			s.Wait("VOID", move.says)
 			s.Keys("\r")
 			s.Rest(quiet)
-			if n := len(p.seals()); n != 1 {
-				t.Fatalf("%d seals, want that of gate 1 alone:\n%s", n, s.Text())
+			s.Type(base) // again, now that the change is seen
+			s.Keys("\r")
+			p.untouched(s, name, 1)
+			if after := strings.TrimPrefix(p.journal(), before); !strings.Contains(after, "void while open") {
+				t.Errorf("the journal does not say that the gate became void:\n%s", after)
 			}
 		})
 	}
@@ -143,12 +197,10 @@ func TestGate2IsVoidedByTheWorld(t *testing.T) {
 func TestGatesStayShutWhereNoPersonIs(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t).world()
-	s := p.demo("CLAUDECODE=1")
-	s.Wait("the plan waits for review")
-	s.Keys("o")
-	readPlan(s)
+	s := p.operating("CLAUDECODE=1")
+	readPlan(t, s)
 	s.Keys("A")
-	s.Wait("CLAUDECODE")
+	s.Wait("stays shut", "CLAUDECODE")
 	p.refused(s, "CLAUDECODE")
 	s.Keys("\x1b")
 	s.Gone("stays shut")
@@ -167,6 +219,9 @@ func TestGatesStayShutWhereNoPersonIs(t *testing.T) {
 			t.Errorf("%v: exit %d\n%s", flags, code, text)
 		}
 	}
+	if n := len(p.seals()); n != 0 {
+		t.Errorf("%d seals", n)
+	}
 }
 
 func TestGateStaysShutForSendKeys(t *testing.T) {
@@ -176,8 +231,10 @@ func TestGateStaysShutForSendKeys(t *testing.T) {
 		t.Skip("NOT TESTED: tmux is not installed")
 	}
 	p.world()
+	// The socket is this test's own: others may run the same test.
+	server := []string{"-S", filepath.Join(p.dir, "tmux"), "-f", "/dev/null"}
 	tmux := func(args ...string) string {
-		cmd := exec.Command("tmux", append([]string{"-L", filepath.Base(p.dir) + "-kda"}, args...)...)
+		cmd := exec.Command("tmux", append(server, args...)...)
 		cmd.Env = p.env
 		out, err := cmd.CombinedOutput()
 		if err != nil {
@@ -188,7 +245,7 @@ func TestGateStaysShutForSendKeys(t *testing.T) {
 	tmux("new-session", "-d", "-x", "120", "-y", "40", binary, "demo", "--dir", filepath.Join(p.dir, "demo"))
 	pid := strings.TrimSpace(tmux("display-message", "-p", "#{pane_pid}"))
 	t.Cleanup(func() {
-		_ = exec.Command("tmux", "-L", filepath.Base(p.dir)+"-kda", "kill-server").Run()
+		_ = exec.Command("tmux", append(server, "kill-server")...).Run()
 		for range 200 { // it still writes down what was seen
 			if _, err := os.Stat("/proc/" + pid); err != nil {
 				return
@@ -199,7 +256,7 @@ func TestGateStaysShutForSendKeys(t *testing.T) {
 	see := func(want string) {
 		t.Helper()
 		deadline := time.Now().Add(screen.Patience)
-		for !strings.Contains(tmux("capture-pane", "-p"), want) {
+		for !strings.Contains(tmux("capture-pane", "-p"), want) { // tmux tells nobody when a pane is drawn
 			if time.Now().After(deadline) {
 				t.Fatalf("never saw %q:\n%s", want, tmux("capture-pane", "-p"))
 			}
@@ -211,9 +268,7 @@ func TestGateStaysShutForSendKeys(t *testing.T) {
 	see("[2 plan]")
 	tmux("send-keys", "A")
 	see("no client")
-	if n := len(p.seals()); n != 0 {
-		t.Errorf("%d seals", n)
-	}
+	p.refused(nil, "no client is attached")
 }
 
 func TestJournalNamesTheFlippedByte(t *testing.T) {
