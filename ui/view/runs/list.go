@@ -60,17 +60,25 @@ func (s *Screen) at(all []*runs.Run) int {
 }
 
 // run is the selected run, the first in the list when it is gone or none is
-// selected; nil when there is none.
+// selected; nil when there is none. What the cursor stands on is what the panes
+// show and the keys act on: a run that the filter hides gives way to the first
+// that it leaves. Who is in its log or its details stays there, also when the
+// run ends and no longer fits.
 func (s *Screen) run(e *view.Env) *runs.Run {
-	if s.sel != "" {
+	if s.sel != "" && (s.filter == "" || s.focus != list || s.details) {
 		if r := e.Snap.Run(s.sel); r != nil {
 			return r
 		}
 	}
 	if all := s.list(e); len(all) > 0 {
-		return all[0]
+		return all[s.at(all)]
 	}
 	return nil
+}
+
+// cursor is where the selected run is in the list, -1 when it is not there.
+func (s *Screen) cursor(e *view.Env, all []*runs.Run) int {
+	return slices.Index(all, s.run(e))
 }
 
 func axis(e *view.Env, r *runs.Run, name string) (string, bool) {
@@ -262,7 +270,7 @@ func (s *Screen) table(e *view.Env, all []*runs.Run, w, h int) []string {
 			{Title: "GPU", Align: draw.Right, Priority: 7},
 			{Title: "labels", Min: 22, Priority: 3, Max: 34},
 		},
-		Len: len(all), Selected: s.at(all), Noun: noun(len(all)), Note: note, Empty: "no run fits the filter " + s.filter,
+		Len: len(all), Selected: s.cursor(e, all), Noun: noun(len(all)), Note: note, Empty: "no run fits the filter " + s.filter,
 		Row: func(i int) []string {
 			r := all[i]
 			return []string{

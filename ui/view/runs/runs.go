@@ -131,9 +131,7 @@ func (s *Screen) Act(e *view.Env, id keys.ID) (view.Ask, bool) {
 	if r == nil {
 		return view.Ask{}, false
 	}
-	if s.sel == "" {
-		s.pick(r.ID)
-	}
+	s.pick(r.ID)
 	if ask, ok := s.move(e, id); ok {
 		return ask, true
 	}

@@ -189,6 +189,36 @@ func TestSelectionStaysWhenARunAppears(t *testing.T) {
 	}
 }
 
+// What a filter hides is not acted on: the keys and the panes follow the cursor.
+func TestTheCursorIsWhatIsSelected(t *testing.T) {
+	e := viewtest.Env(sample())
+	all := e.Snap.Runs
+	first, last := all[0], all[len(all)-1]
+	s := New()
+	s.Show(e, string(first.ID))
+	s.SetFilter(e, string(last.ID))
+	if r := s.run(e); r == nil || r.ID != last.ID || s.cursor(e, s.list(e)) != 0 {
+		t.Fatalf("the cursor is on %s, selected is %v", last.ID, r)
+	}
+	if ask := act(t, s, e, keys.NextPane); len(ask.Do) != 1 || ask.Do[0] != (session.OpenLog{ID: last.ID}) {
+		t.Errorf("the log asked for is %+v, the cursor is on %s", ask.Do, last.ID)
+	}
+	s.focus = list
+	s.SetFilter(e, "no such run")
+	if r := s.run(e); r != nil {
+		t.Errorf("nothing is listed and %s is selected", r.ID)
+	}
+	s.SetFilter(e, "")
+	if r := s.run(e); r.ID != last.ID {
+		t.Errorf("the selection was lost: %s", r.ID)
+	}
+	s.focus = log // who reads a log keeps it when the run no longer fits
+	s.filter = string(first.ID)
+	if r := s.run(e); r.ID != last.ID || s.cursor(e, s.list(e)) != -1 {
+		t.Errorf("the log jumped to %s", r.ID)
+	}
+}
+
 func TestLogKeys(t *testing.T) {
 	e := viewtest.Env(sample())
 	s := New()
