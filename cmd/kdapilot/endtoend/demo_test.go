@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -29,13 +30,17 @@ func TestDemoShowsEveryScreenAndLeavesTheTerminalAsItWas(t *testing.T) {
 	s.Type("runs")
 	s.Wait("> Runs")
 	s.Keys("\r")
-	s.Wait("[6 runs]")
+	s.Wait("[6 runs]", "full-gate", "sweep", "compare")
 	s.Keys("/")
 	s.Type("gate")
 	s.Keys("\r")
-	s.Until("only the gate run listed", func(text string) bool {
-		return strings.Contains(text, "full-gate") && !strings.Contains(text, "compare")
+	// Only that run is listed, and it is the one that is shown beside the list.
+	selected := regexp.MustCompile(`run +\d{8}-\d{6}-full-gate`)
+	s.Until("only the gate run, and that one selected", func(text string) bool {
+		return selected.MatchString(text) && strings.Contains(text, "1 run ") && !strings.Contains(text, "compare") && !strings.Contains(text, "sweep")
 	})
+	s.Keys("\x1b") // the filter goes first, the program stays
+	s.Wait("compare", "sweep")
 	s.Keys("q")
 	if code := s.Ended(); code != 0 {
 		t.Errorf("exit %d", code)

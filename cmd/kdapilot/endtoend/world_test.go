@@ -44,25 +44,56 @@ func (p *place) write(path, text string) {
 	}
 }
 
+// Between a change on disk and its words on the screen no key is pressed.
 func TestTheScreenFollowsTheFiles(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
 	state := p.scratch()
 	s := p.open(screen.Options{Argv: []string{binary, p.tree}})
-	s.Wait("implementing", "round 3/12", "clean")
+	s.Wait("implementing", "round 3/12", "clean", "No flyprof bundle")
 	p.write(state, fmt.Sprintf(stateText, 4))
 	s.Wait("round 4/12")
 	p.write(filepath.Join(p.tree, "kernels", "a.py"), "b\n")
 	s.Wait("1 dirty")
-	p.write(filepath.Join(p.tree, ".humanize/kernel-agent/refined-plan.md"), "# A plan\n\n## Goal Description\n\nBe quick.\n")
 	s.Keys("2")
+	s.Wait("[2 plan]")
+	p.write(filepath.Join(p.tree, planPath), "# A plan\n\n## Goal Description\n\nBe quick.\n")
 	s.Wait("Be quick.")
-	p.write(filepath.Join(p.tree, ".humanize/rlcr/2026-08-21_08-12-44/round-3-review-result.md"), "# Review\n\nMainline Progress Verdict: STALLED\n")
 	s.Keys("3")
+	s.Wait("[3 rounds")
+	p.write(filepath.Join(p.tree, ".humanize/rlcr/2026-08-21_08-12-44/round-3-review-result.md"), "# Review\n\nMainline Progress Verdict: STALLED\n")
 	s.Wait("stalled")
-	p.run("run", "--gpu", "41", "-C", p.tree, "--", "echo", "hello from a run")
 	s.Keys("6")
-	s.Wait("custom", "hello from a run")
+	s.Wait("[6 runs")
+	p.run("run", "--gpu", "41", "-C", p.tree, "--", "echo", "hello from a run")
+	s.Wait("custom", "17 bytes of log")
+	s.Keys("\t") // its log is read when somebody asks for it
+	s.Wait("hello from a run")
+
+	// A run and a bundle of another world arrive whole, as rsync brings them.
+	world := newPlace(t).world()
+	p.bring(world, "runs/*-sweep-*")
+	s.Wait("2 runs ", "440/440", "sweep")
+	s.Keys("4")
+	s.Wait("[4 stalls", "no flyprof bundle")
+	p.bring(world, "bundles/*-prefetch2")
+	s.Wait("classes: share of stall", "-prefetch2")
+}
+
+// bring copies what fits a pattern out of another place's worktree.
+func (p *place) bring(from *place, pattern string) {
+	p.t.Helper()
+	found, err := filepath.Glob(from.state(pattern))
+	if err != nil || len(found) == 0 {
+		p.t.Fatalf("%s: %v %v", pattern, found, err)
+	}
+	to := p.state(strings.Split(pattern, "/")[0])
+	if err := os.MkdirAll(to, 0o755); err != nil {
+		p.t.Fatal(err)
+	}
+	if out, err := exec.Command("cp", "-r", found[0], to).CombinedOutput(); err != nil {
+		p.t.Fatalf("%v %s", err, out)
+	}
 }
 
 // What hooks leave half written, and what somebody may put there on purpose.
@@ -76,7 +107,7 @@ func TestBadInputIsSaidAndSurvived(t *testing.T) {
 	}{
 		"zero bytes": {func(p *place, state string) { p.write(state, "") }, "", []string{"round 3/12", "mid-write"}},
 		"cut off":    {func(p *place, state string) { p.write(state, "---\ncurrent_round: 5\nmax_it") }, "", []string{"round 3/12", "mid-write"}},
-		"garbage":    {func(p *place, state string) { p.write(state, "\x00\xff\xfe"+clear+osc) }, "", []string{"round 3/12"}},
+		"garbage":    {func(p *place, state string) { p.write(state, "\x00\xff\xfe"+clear+osc) }, "", []string{"round 3/12", "no front matter", "last good values"}},
 		"an escape in the plan": {func(p *place, _ string) {
 			p.write(filepath.Join(p.tree, ".humanize/kernel-agent/refined-plan.md"), "# Plan "+osc+title+clear+"\n\n## Goal Description\n\nquick \xff\xfe\n")
 		}, "2", []string{"Goal Description", "quick"}},
