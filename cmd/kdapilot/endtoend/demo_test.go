@@ -1,15 +1,12 @@
 package endtoend
 
 import (
-	"bytes"
 	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
 	"time"
-
-	"kdapilot/cmd/kdapilot/endtoend/screen"
 )
 
 func TestDemoShowsEveryScreenAndLeavesTheTerminalAsItWas(t *testing.T) {
@@ -46,24 +43,6 @@ func TestDemoShowsEveryScreenAndLeavesTheTerminalAsItWas(t *testing.T) {
 		t.Errorf("exit %d", code)
 	}
 	restored(t, s)
-}
-
-// restored holds that a program that had the terminal gave it back: each mode
-// was switched on by it, and the last word was off.
-func restored(t *testing.T, s *screen.Term) {
-	t.Helper()
-	raw := s.Raw()
-	for what, seq := range map[string][2]string{
-		"alternate screen": {"\x1b[?1049h", "\x1b[?1049l"}, "hidden cursor": {"\x1b[?25l", "\x1b[?25h"}, "bracketed paste": {"\x1b[?2004h", "\x1b[?2004l"},
-	} {
-		on, off := bytes.LastIndex(raw, []byte(seq[0])), bytes.LastIndex(raw, []byte(seq[1]))
-		switch {
-		case on < 0:
-			t.Errorf("%s was never on: this proves nothing", what)
-		case off < on:
-			t.Errorf("%s was left on", what)
-		}
-	}
 }
 
 func TestBothGatesAndALoopAndARun(t *testing.T) {
