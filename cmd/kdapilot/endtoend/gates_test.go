@@ -208,8 +208,8 @@ func TestGatesStayShutWhereNoPersonIs(t *testing.T) {
 	s.Ended()
 
 	// A pipe for a keyboard draws nothing and opens nothing.
-	cmd := exec.Command(binary, p.tree)
-	cmd.Env, cmd.Dir, cmd.Stdin = p.env, p.dir, strings.NewReader("o2AAAA\r")
+	cmd := p.bounded(p.tree)
+	cmd.Stdin = strings.NewReader("o2AAAA\r")
 	out, err := cmd.CombinedOutput()
 	if err != nil || strings.Contains(string(out), "\x1b") || !strings.Contains(string(out), "gates     G1 not sealed, G2 not sealed") {
 		t.Errorf("with a pipe: %v\n%s", err, out)

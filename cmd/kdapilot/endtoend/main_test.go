@@ -1,6 +1,7 @@
 package endtoend
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"os/exec"
@@ -72,11 +73,21 @@ func (p *place) world() *place {
 	return p
 }
 
+// bounded is a command without a terminal. It has to end by itself: what waits
+// for a key here would wait forever.
+func (p *place) bounded(args ...string) *exec.Cmd {
+	ctx, cancel := context.WithTimeout(context.Background(), screen.Patience)
+	p.t.Cleanup(cancel)
+	cmd := exec.CommandContext(ctx, binary, args...)
+	cmd.Env, cmd.Dir = p.env, p.dir
+	cmd.WaitDelay = time.Second // whatever it started may hold its output open
+	return cmd
+}
+
 // run runs a command to its end and gives what it printed.
 func (p *place) run(args ...string) string {
 	p.t.Helper()
-	cmd := exec.Command(binary, args...)
-	cmd.Env, cmd.Dir = p.env, p.dir
+	cmd := p.bounded(args...)
 	var errs strings.Builder
 	cmd.Stderr = &errs
 	out, err := cmd.Output()
@@ -89,8 +100,7 @@ func (p *place) run(args ...string) string {
 // fails runs a command that has to fail, and gives its status and words.
 func (p *place) fails(args ...string) (int, string) {
 	p.t.Helper()
-	cmd := exec.Command(binary, args...)
-	cmd.Env, cmd.Dir = p.env, p.dir
+	cmd := p.bounded(args...)
 	out, err := cmd.CombinedOutput()
 	if err == nil {
 		p.t.Fatalf("kdapilot %s: it succeeded\n%s", strings.Join(args, " "), out)
