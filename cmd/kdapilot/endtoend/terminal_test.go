@@ -118,7 +118,7 @@ func TestPlainTerminals(t *testing.T) {
 	plain := p.open(screen.Options{Argv: []string{binary, p.tree}, Env: append(p.env, "NO_COLOR=1")})
 	plain.Wait("round 3/12")
 	if c := colours(plain.Raw()); len(c) > 0 {
-		t.Errorf("NO_COLOR: colours %q", c)
+		t.Errorf("NO_COLOR: colours %d", c)
 	}
 	full := p.open(screen.Options{Argv: []string{binary, p.tree}})
 	full.Wait("round 3/12")
@@ -129,17 +129,48 @@ func TestPlainTerminals(t *testing.T) {
 
 var sgr = regexp.MustCompile("\x1b\\[([0-9;:]*)m")
 
-// colours are the sequences that set a colour.
-func colours(raw []byte) []string {
-	var all []string
+// attributes are the numbers that were used to choose how text looks, without
+// the arguments of 38, 48 and 58.
+func attributes(raw []byte) map[int]bool {
+	all := map[int]bool{}
 	for _, m := range sgr.FindAllSubmatch(raw, -1) {
-		for field := range strings.SplitSeq(string(m[1]), ";") {
-			field, _, _ = strings.Cut(field, ":")
-			n, err := strconv.Atoi(field)
-			if err == nil && (n >= 30 && n <= 48 && n != 39 || n >= 90 && n <= 107 || n == 58) {
-				all = append(all, string(m[0]))
-				break
+		fields := strings.FieldsFunc(string(m[1]), func(r rune) bool { return r == ';' || r == ':' })
+		for i := 0; i < len(fields); i++ {
+			n, err := strconv.Atoi(fields[i])
+			if err != nil {
+				continue
 			}
+			all[n] = true
+			if (n == 38 || n == 48 || n == 58) && i+1 < len(fields) {
+				if fields[i+1] == "2" {
+					i += 2 // and red, green, blue
+				}
+				i += 2
+			}
+		}
+	}
+	return all
+}
+
+func TestAttributesAreCounted(t *testing.T) {
+	t.Parallel()
+	got := attributes([]byte("\x1b[1;38;5;9m x\x1b[48;2;5;9;5;7mx\x1b[m\x1b[38:5:5m"))
+	for _, n := range []int{1, 7, 38, 48} {
+		if !got[n] {
+			t.Errorf("%d is missing in %v", n, got)
+		}
+	}
+	if got[5] || got[9] || len(got) != 4 {
+		t.Errorf("counted %v", got)
+	}
+}
+
+// colours are the attributes that set a colour.
+func colours(raw []byte) []int {
+	var all []int
+	for n := range attributes(raw) {
+		if n >= 30 && n <= 48 && n != 39 || n >= 90 && n <= 107 || n == 58 {
+			all = append(all, n)
 		}
 	}
 	return all

@@ -99,6 +99,7 @@ func (p *place) bring(from *place, pattern string) {
 func TestBadInputIsSaidAndSurvived(t *testing.T) {
 	t.Parallel()
 	const osc, title, clear = "\x1b]52;c;aGFja2Vk\x07", "\x1b]2;hacked\x07", "\x1b[2J\x1b[H"
+	const paint = "\x1b[5;9m" // blinks and strikes out, which the program never does
 	for name, c := range map[string]struct {
 		break_ func(p *place, state string)
 		keys   string
@@ -108,7 +109,7 @@ func TestBadInputIsSaidAndSurvived(t *testing.T) {
 		"cut off":    {func(p *place, state string) { p.write(state, "---\ncurrent_round: 5\nmax_it") }, "", []string{"round 3/12", "mid-write"}},
 		"garbage":    {func(p *place, state string) { p.write(state, "\x00\xff\xfe"+clear+osc) }, "", []string{"round 3/12", "no front matter", "last good values"}},
 		"an escape in the plan": {func(p *place, _ string) {
-			p.write(filepath.Join(p.tree, ".humanize/kernel-agent/refined-plan.md"), "# Plan "+osc+title+clear+"\n\n## Goal Description\n\nquick \xff\xfe\n")
+			p.write(filepath.Join(p.tree, ".humanize/kernel-agent/refined-plan.md"), "# Plan "+osc+title+clear+"\n\n"+paint+"green and true\n\n## Goal Description\n\nquick \xff\xfe\n")
 		}, "2", []string{"Goal Description", "quick"}},
 		"a line of a megabyte": {func(p *place, _ string) {
 			p.write(filepath.Join(p.tree, ".humanize/kernel-agent/refined-plan.md"), "# Plan\n\n"+strings.Repeat("x", 1<<20)+"\n")
@@ -122,7 +123,7 @@ func TestBadInputIsSaidAndSurvived(t *testing.T) {
 		}, "", []string{"round 4/12"}},
 		"a branch name that turns round": {func(p *place, _ string) { p.git("checkout", "-q", "-b", "caf\u00e9-\u202eevil") }, "", []string{"caf\u00e9-evil"}},
 		"an escape in a log": {func(p *place, _ string) {
-			p.run("run", "--gpu", "42", "-C", p.tree, "--", "printf", "before"+osc+title+clear+"after\\n")
+			p.run("run", "--gpu", "42", "-C", p.tree, "--", "printf", "before"+osc+title+paint+clear+"after\\n")
 		}, "6", []string{"before", "after"}},
 		"the worktree is gone": {func(p *place, _ string) {
 			if err := os.RemoveAll(p.tree); err != nil {
@@ -149,6 +150,9 @@ func TestBadInputIsSaidAndSurvived(t *testing.T) {
 				if bytes.Contains(raw, []byte(bad)) {
 					t.Errorf("%q reached the terminal", bad)
 				}
+			}
+			if a := attributes(raw); a[5] || a[9] {
+				t.Error("a text chose how it looks")
 			}
 			// The program clears the screen itself, but never for the text that
 			// stands before this.
